@@ -1,0 +1,7 @@
+#include <weir/plant.hpp>
+
+namespace weir {
+
+Plant::~Plant() = default;
+
+}  // namespace weir
