@@ -1,0 +1,56 @@
+#pragma once
+
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include <weir/context.hpp>
+#include <weir/export.hpp>
+#include <weir/parameters.hpp>
+#include <weir/sample.hpp>
+
+namespace weir {
+
+/// One built-in operator on a Sample. Immutable once made: several workers call apply() at once; what
+/// a worker needs for itself (a decoder, scratch) lives in thread-local storage of the operator's file.
+class WEIR_EXPORT SampleOperator {
+ public:
+  virtual ~SampleOperator();
+  /// Changes `sample` in place. Throws BadSample for a sample that cannot be used.
+  virtual void apply(Sample& sample, Context& context) const = 0;
+  /// True when a packet hop costs more than the work saved by running apart: `fuse: auto` joins such
+  /// operators with their neighbours.
+  [[nodiscard]] virtual bool cheap() const { return false; }
+};
+
+/// A built-in operator as a function for Stream<Sample>::map: `.map("decode", weir::decode())`.
+/// Shares the immutable operator between the pipelines that use it.
+class WEIR_EXPORT SampleMap {
+ public:
+  explicit SampleMap(std::shared_ptr<const SampleOperator> op) : operator_(std::move(op)) {}
+  [[nodiscard]] Sample operator()(Sample sample, Context& context) const {
+    operator_->apply(sample, context);
+    return sample;
+  }
+  [[nodiscard]] const SampleOperator& op() const { return *operator_; }
+
+ private:
+  std::shared_ptr<const SampleOperator> operator_;
+};
+
+/// One line of the operator table: what `weir operators` prints and the YAML reader uses.
+struct OperatorSpec {
+  std::string name;
+  std::string summary;
+  std::vector<ParameterSpec> parameters;
+  SampleMap (*make)(const Parameters& parameters, const std::vector<std::string>& columns);
+};
+
+/// All built-in operators on samples, sorted by name.
+[[nodiscard]] WEIR_EXPORT std::span<const OperatorSpec> operator_table();
+[[nodiscard]] WEIR_EXPORT const OperatorSpec* find_operator(std::string_view name);
+
+}  // namespace weir
