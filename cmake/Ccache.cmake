@@ -1,7 +1,7 @@
 # ccache as launcher where it is installed and the caller chose no launcher of his own.
 # The sloppiness is what ccache needs to trust precompiled headers; the base folder lets another
 # clone of the project reuse the results.
-if(NOT CMAKE_CXX_COMPILER_LAUNCHER)
+if(NOT DEFINED CMAKE_CXX_COMPILER_LAUNCHER)
   find_program(WEIR_CCACHE ccache)
   mark_as_advanced(WEIR_CCACHE)
   if(WEIR_CCACHE)
