@@ -1,0 +1,66 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <utility>
+
+#include <weir/buffer.hpp>
+#include <weir/export.hpp>
+
+namespace weir {
+
+class FileIndex;
+
+/// One entry of a file listing. Shares the listing, so that it stays valid wherever it is kept, and
+/// carries the descriptor that the look-ahead opened, if it did.
+class WEIR_EXPORT Path {
+ public:
+  Path() = default;
+  /// `descriptor` is owned; -1: none.
+  Path(std::shared_ptr<const FileIndex> index, std::uint64_t entry, int descriptor)
+      : index_(std::move(index)), entry_(entry), descriptor_(descriptor) {}
+  Path(Path&& other) noexcept
+      : index_(std::move(other.index_)),
+        entry_(other.entry_),
+        descriptor_(std::exchange(other.descriptor_, -1)) {}
+  Path& operator=(Path&& other) noexcept;
+  ~Path();
+
+  /// The full path, as bytes of the file system.
+  [[nodiscard]] std::string string() const;
+  /// Below the listing's root.
+  [[nodiscard]] std::string relative() const;
+  [[nodiscard]] std::uint64_t entry() const { return entry_; }
+  /// Hands over the descriptor; -1: none.
+  [[nodiscard]] int take_descriptor() { return std::exchange(descriptor_, -1); }
+
+ private:
+  std::shared_ptr<const FileIndex> index_;
+  std::uint64_t entry_ = 0;
+  int descriptor_ = -1;
+};
+
+/// A file's bytes and where they came from.
+class File {
+ public:
+  File() = default;
+  File(Path path, Buffer bytes) : path_(std::move(path)), bytes_(std::move(bytes)) {}
+
+  [[nodiscard]] const Path& path() const { return path_; }
+  [[nodiscard]] std::span<const std::byte> bytes() const { return {bytes_.data(), bytes_.size()}; }
+  [[nodiscard]] Buffer& buffer() { return bytes_; }
+
+ private:
+  Path path_;
+  Buffer bytes_;
+};
+
+[[nodiscard]] inline std::size_t bytes_of(const Path&) { return sizeof(Path); }
+[[nodiscard]] inline std::size_t bytes_of(const File& file) {
+  return sizeof(File) + file.bytes().size();
+}
+
+}  // namespace weir

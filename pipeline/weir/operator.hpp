@@ -1,0 +1,234 @@
+#pragma once
+
+#include <exception>
+#include <iterator>
+#include <memory>
+#include <new>
+#include <optional>
+#include <string>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include <weir/batch.hpp>
+#include <weir/error.hpp>
+#include <weir/per_worker.hpp>
+#include <weir/step.hpp>
+
+/// The typed operators behind Stream: what turns user functions into detail::Operator.
+namespace weir::detail {
+
+/// Turns the exception in flight into a note in `out`, by the policy of `run`; `in` is emptied by the
+/// caller. Returns true when the policy is to replace.
+[[nodiscard]] WEIR_EXPORT bool record_failure(const SlotHeader& in, SlotHeader* out,
+                                              const OperatorRun& run);
+
+template <class F, class T>
+concept TakesValue = std::is_invocable_v<F&, T&&> || std::is_invocable_v<F&, T&>;
+template <class F, class T>
+concept TakesValueAndContext =
+    std::is_invocable_v<F&, T&&, Context&> || std::is_invocable_v<F&, T&, Context&>;
+
+template <class F, class T>
+decltype(auto) call(F& f, T& value, Context& context) {
+  if constexpr (std::is_invocable_v<F&, T&&, Context&>) return f(std::move(value), context);
+  else if constexpr (std::is_invocable_v<F&, T&, Context&>) return f(value, context);
+  else if constexpr (std::is_invocable_v<F&, T&&>) return f(std::move(value));
+  else return f(value);
+}
+
+template <class F, class T>
+using CallResult =
+    std::remove_cvref_t<decltype(call(std::declval<F&>(), std::declval<T&>(),
+                                      std::declval<Context&>()))>;
+
+/// A function with state that each worker makes for itself. The slots are made at once for the most
+/// workers there may be, so that workers never wait for one another.
+template <class Make, class F>
+class PerWorkerFunction {
+ public:
+  using State = typename PerWorker<Make>::State;
+  static constexpr std::size_t kMostWorkers = 1024;
+
+  PerWorkerFunction(PerWorker<Make> make, F f)
+      : make_(std::move(make)), f_(std::move(f)), states_(kMostWorkers) {}
+  PerWorkerFunction(const PerWorkerFunction& other)
+      : make_(other.make_), f_(other.f_), states_(kMostWorkers) {}
+
+  template <class T>
+    requires std::is_invocable_v<F&, State&, T&&, Context&> || std::is_invocable_v<F&, State&, T&&>
+  auto operator()(T&& value, Context& context) {
+    std::unique_ptr<State>& state = states_[static_cast<std::size_t>(context.worker())];
+    if (!state) state = std::make_unique<State>(make_.make());
+    if constexpr (std::is_invocable_v<F&, State&, T&&, Context&>)
+      return f_(*state, std::forward<T>(value), context);
+    else
+      return f_(*state, std::forward<T>(value));
+  }
+
+ private:
+  PerWorker<Make> make_;
+  F f_;
+  std::vector<std::unique_ptr<State>> states_;  ///< each owned by one worker
+};
+
+/// The loop common to all typed operators: `work(in, out, context)` fills `out` or throws.
+template <class T, class U, class Work, class Replace>
+void for_each_item(SlotHeader* const* in, SlotHeader* const* out, std::size_t count,
+                   OperatorRun& run, Work&& work, Replace&& replace) {
+  for (std::size_t i = 0; i < count; ++i) {
+    auto& source = static_cast<Slot<T>&>(*in[i]);
+    auto& target = static_cast<Slot<U>&>(*out[i]);
+    target.info = source.info;
+    target.replaced = source.replaced;
+    if (source.notes) target.notes = std::move(source.notes);
+    try {
+      Context context(run.seed, run.operator_index, source.info, run.worker, run.stop);
+      if (run.arena != nullptr) context.place_in(run.arena, run.ordinals[i]);
+      work(source, target, context);
+    } catch (...) {
+      if (record_failure(source, &target, run)) replace(target);
+    }
+    source.reset();
+  }
+}
+
+template <class T, class U, class F>
+class MapOperator final : public Operator {
+ public:
+  MapOperator(F f, std::function<U()> replacement)
+      : f_(std::move(f)), replacement_(std::move(replacement)) {}
+  void process(SlotHeader* const* in, SlotHeader* const* out, std::size_t count,
+               OperatorRun& run) override {
+    for_each_item<T, U>(
+        in, out, count, run,
+        [this](Slot<T>& source, Slot<U>& target, Context& context) {
+          target.emplace(call(f_, source.value(), context));
+        },
+        [this](Slot<U>& target) {
+          if (replacement_) target.emplace(replacement_());
+        });
+  }
+
+ private:
+  F f_;
+  std::function<U()> replacement_;
+};
+
+template <class T, class F>
+class FilterOperator final : public Operator {
+ public:
+  explicit FilterOperator(F f) : f_(std::move(f)) {}
+  void process(SlotHeader* const* in, SlotHeader* const* out, std::size_t count,
+               OperatorRun& run) override {
+    for_each_item<T, T>(
+        in, out, count, run,
+        [this](Slot<T>& source, Slot<T>& target, Context& context) {
+          const T& value = source.value();
+          bool keep = false;
+          if constexpr (std::is_invocable_v<F&, const T&, Context&>) keep = f_(value, context);
+          else keep = f_(value);
+          if (keep) target.emplace(std::move(source.value()));
+          else target.state = SlotState::tombstone;
+        },
+        [](Slot<T>&) {});
+  }
+
+ private:
+  F f_;
+};
+
+/// What one call of a flat_map function gave, held whole until the last item has moved on.
+template <class U>
+struct Expansion {
+  std::vector<U> items;
+};
+template <class U>
+std::size_t bytes_of(const Expansion<U>& expansion) {
+  return weir::bytes_of(expansion.items);
+}
+
+template <class U>
+const SplitType& split_type() {
+  static const SplitType type{
+      &slot_type<U>(),
+      [](const SlotHeader* slot) {
+        auto* typed = const_cast<Slot<Expansion<U>>*>(
+            static_cast<const Slot<Expansion<U>>*>(slot));
+        return typed->value().items.size();
+      },
+      [](SlotHeader* slot, std::size_t i, SlotHeader* to) {
+        auto* typed = static_cast<Slot<Expansion<U>>*>(slot);
+        auto* target = static_cast<Slot<U>*>(to);
+        target->emplace(std::move(typed->value().items[i]));
+      },
+  };
+  return type;
+}
+
+template <class T, class U, class F>
+class ExpandOperator final : public Operator {
+ public:
+  explicit ExpandOperator(F f) : f_(std::move(f)) {}
+  void process(SlotHeader* const* in, SlotHeader* const* out, std::size_t count,
+               OperatorRun& run) override {
+    for_each_item<T, Expansion<U>>(
+        in, out, count, run,
+        [this](Slot<T>& source, Slot<Expansion<U>>& target, Context& context) {
+          auto&& range = call(f_, source.value(), context);
+          Expansion<U> expansion;
+          if constexpr (std::is_same_v<std::remove_cvref_t<decltype(range)>, std::vector<U>>) {
+            expansion.items = std::move(range);
+          } else {
+            for (auto&& item : range) expansion.items.push_back(std::move(item));
+          }
+          target.emplace(std::move(expansion));
+        },
+        [](Slot<Expansion<U>>&) {});
+  }
+
+ private:
+  F f_;
+};
+
+/// Collects values in a Batch<T>, or in what the user's collate function makes of a vector of them.
+template <class T, class B, class Collate>
+class CollectGatherer final : public Gatherer {
+ public:
+  explicit CollectGatherer(Collate collate) : collate_(std::move(collate)) {}
+  void gather(std::span<SlotHeader* const> rows, SlotHeader* out, OperatorRun& run) override {
+    auto& target = static_cast<Slot<B>&>(*out);
+    try {
+      std::vector<T> values;
+      values.reserve(rows.size());
+      for (SlotHeader* row : rows) {
+        if (row->state == SlotState::blank) {
+          if constexpr (std::is_default_constructible_v<T>) values.emplace_back();
+          else
+            throw BadSample("a bad sample cannot be replaced here: give the stage a replacement, "
+                            "the value has no default");
+        } else {
+          values.push_back(std::move(static_cast<Slot<T>*>(row)->value()));
+        }
+      }
+      B batch = collate_(std::move(values));
+      batch.begin_rows(rows.empty() ? 0 : rows.front()->info.epoch, rows.size());
+      for (const SlotHeader* row : rows)
+        batch.add_row({row->info.sample_id, row->info.label, row->info.split,
+                       row->replaced || row->state == SlotState::blank});
+      target.emplace(std::move(batch));
+    } catch (...) {
+      if (!rows.empty()) (void)record_failure(*rows.front(), out, run);
+    }
+    for (SlotHeader* row : rows) static_cast<Slot<T>*>(row)->reset();
+  }
+
+ private:
+  Collate collate_;
+};
+
+/// Stacks samples column by column; rows that the last stage placed in the batch's memory stay there.
+[[nodiscard]] WEIR_EXPORT std::unique_ptr<Gatherer> make_sample_gatherer(std::uint64_t rows,
+                                                                         bool pad);
+
+}  // namespace weir::detail
