@@ -1,12 +1,12 @@
 #pragma once
 
-#include <cstdint>
-#include <optional>
-#include <string>
-
 #include <weir/machine_view.hpp>
 
 #include "machine/topology.hpp"
+
+#include <cstdint>
+#include <optional>
+#include <string>
 
 namespace weir {
 

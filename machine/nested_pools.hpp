@@ -1,10 +1,10 @@
 #pragma once
 
+#include <weir/mutex.hpp>
+
 #include <functional>
 #include <string>
 #include <vector>
-
-#include <weir/mutex.hpp>
 
 namespace weir {
 

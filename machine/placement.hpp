@@ -1,14 +1,14 @@
 #pragma once
 
+#include <weir/cpu_set.hpp>
+
+#include "machine/topology.hpp"
+
 #include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
-
-#include <weir/cpu_set.hpp>
-
-#include "machine/topology.hpp"
 
 namespace weir {
 

@@ -1,8 +1,8 @@
 #pragma once
 
-#include <string_view>
-
 #include <weir/cpu_set.hpp>
+
+#include <string_view>
 
 namespace weir {
 

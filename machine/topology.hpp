@@ -1,9 +1,9 @@
 #pragma once
 
+#include <weir/cpu_set.hpp>
+
 #include <string>
 #include <vector>
-
-#include <weir/cpu_set.hpp>
 
 namespace weir {
 

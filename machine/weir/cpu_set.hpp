@@ -1,12 +1,12 @@
 #pragma once
 
+#include <weir/export.hpp>
+
 #include <initializer_list>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
-
-#include <weir/export.hpp>
 
 namespace weir {
 

@@ -1,11 +1,11 @@
 #pragma once
 
+#include <weir/cpu_set.hpp>
+#include <weir/export.hpp>
+
 #include <functional>
 #include <optional>
 #include <string>
-
-#include <weir/cpu_set.hpp>
-#include <weir/export.hpp>
 
 namespace weir {
 

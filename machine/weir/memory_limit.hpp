@@ -1,14 +1,14 @@
 #pragma once
 
+#include <weir/export.hpp>
+#include <weir/machine_view.hpp>
+#include <weir/ranks.hpp>
+
 #include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
-
-#include <weir/export.hpp>
-#include <weir/machine_view.hpp>
-#include <weir/ranks.hpp>
 
 namespace weir {
 

@@ -1,10 +1,10 @@
 #pragma once
 
-#include <string>
-#include <vector>
-
 #include <weir/export.hpp>
 #include <weir/machine_view.hpp>
+
+#include <string>
+#include <vector>
 
 namespace weir {
 

@@ -1,15 +1,15 @@
 #pragma once
 
-#include <optional>
-#include <string>
-#include <string_view>
-#include <vector>
-
 #include <weir/cpu_set.hpp>
 #include <weir/error.hpp>
 #include <weir/export.hpp>
 #include <weir/machine_view.hpp>
 #include <weir/ranks.hpp>
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
 
 namespace weir {
 
