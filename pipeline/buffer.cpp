@@ -37,10 +37,10 @@ using detail::BufferBlock;
 
 constexpr std::size_t kAlignment = 64;
 /// From here on a payload is mapped by itself, so that giving it back shrinks the process at once.
-constexpr std::size_t kMapFrom_bytes = std::size_t{1} << 20U;
+constexpr std::size_t kMapFromBytes = std::size_t{1} << 20U;
 /// The pool may always hold this much, in use or kept.
-constexpr std::size_t kAlwaysHeld_bytes = std::size_t{64} << 20U;
-constexpr std::size_t kPage_bytes = 4096;
+constexpr std::size_t kAlwaysHeldBytes = std::size_t{64} << 20U;
+constexpr std::size_t kPageBytes = 4096;
 /// Eight classes for each power of two: at most an eighth of a block is unused.
 constexpr unsigned kStepBits = 3;
 constexpr std::size_t kSteps = std::size_t{1} << kStepBits;
@@ -66,12 +66,12 @@ SizeClass class_of(std::size_t size) {
 }
 
 std::size_t mapped_bytes(std::size_t capacity) {
-  return (capacity + kPage_bytes - 1) / kPage_bytes * kPage_bytes;
+  return (capacity + kPageBytes - 1) / kPageBytes * kPageBytes;
 }
 
 std::byte* take_from_system(std::size_t capacity) {
-  if (capacity < kMapFrom_bytes) {
-    return static_cast<std::byte*>(::operator new(capacity, std::align_val_t{kAlignment}));
+  if (capacity < kMapFromBytes) {
+    return static_cast<std::byte*>(::operator new (capacity, std::align_val_t{kAlignment}));
   }
   void* memory = ::mmap(nullptr, mapped_bytes(capacity), PROT_READ | PROT_WRITE,
                         MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -107,8 +107,7 @@ class BufferPool {
     const std::size_t in_use =
         in_use_.fetch_add(block->capacity, std::memory_order_relaxed) + block->capacity;
     std::size_t peak = peak_.load(std::memory_order_relaxed);
-    while (in_use > peak &&
-           !peak_.compare_exchange_weak(peak, in_use, std::memory_order_relaxed)) {
+    while (in_use > peak && !peak_.compare_exchange_weak(peak, in_use, std::memory_order_relaxed)) {
     }
     return block;
   }
@@ -153,7 +152,7 @@ class BufferPool {
   [[nodiscard]] std::size_t bound() const {
     const std::size_t peak = peak_.load(std::memory_order_relaxed);
     const std::size_t bound = peak + peak / 2;
-    return bound > kAlwaysHeld_bytes ? bound : kAlwaysHeld_bytes;
+    return bound > kAlwaysHeldBytes ? bound : kAlwaysHeldBytes;
   }
 
   BufferBlock* unlist(std::size_t index, bool as_use) {
@@ -187,8 +186,8 @@ class BufferPool {
   }
 
   static void give_to_system(std::byte* payload, std::size_t capacity) noexcept {
-    if (capacity < kMapFrom_bytes) {
-      ::operator delete(payload, std::align_val_t{kAlignment});
+    if (capacity < kMapFromBytes) {
+      ::operator delete (payload, std::align_val_t{kAlignment});
     } else {
       ::munmap(payload, mapped_bytes(capacity));
     }

@@ -5,8 +5,8 @@
 
 namespace weir::detail {
 
-/// Philox4x32 with ten rounds: John K. Salmon, Mark A. Moraes, Ron O. Dror, David E. Shaw, "Parallel
-/// random numbers: as easy as 1, 2, 3", SC 2011. A bijection of the counter for each key.
+/// Philox4x32 with ten rounds: John K. Salmon, Mark A. Moraes, Ron O. Dror, David E. Shaw,
+/// "Parallel random numbers: as easy as 1, 2, 3", SC 2011. A bijection of the counter for each key.
 [[nodiscard]] constexpr std::array<std::uint32_t, 4> philox4x32(
     std::array<std::uint32_t, 4> counter, std::array<std::uint32_t, 2> key) {
   constexpr std::uint64_t kMultiplier0 = 0xD2511F53U;

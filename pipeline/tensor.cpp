@@ -27,24 +27,36 @@ std::size_t checked_bytes(const Shape& shape, DType dtype) {
 
 std::size_t size_of(DType dtype) {
   switch (dtype) {
-    case DType::u8: return 1;
-    case DType::u16: return 2;
-    case DType::i32: return 4;
-    case DType::i64: return 8;
-    case DType::f32: return 4;
-    case DType::f64: return 8;
+    case DType::u8:
+      return 1;
+    case DType::u16:
+      return 2;
+    case DType::i32:
+      return 4;
+    case DType::i64:
+      return 8;
+    case DType::f32:
+      return 4;
+    case DType::f64:
+      return 8;
   }
   return 0;
 }
 
 const char* name_of(DType dtype) {
   switch (dtype) {
-    case DType::u8: return "u8";
-    case DType::u16: return "u16";
-    case DType::i32: return "i32";
-    case DType::i64: return "i64";
-    case DType::f32: return "f32";
-    case DType::f64: return "f64";
+    case DType::u8:
+      return "u8";
+    case DType::u16:
+      return "u16";
+    case DType::i32:
+      return "i32";
+    case DType::i64:
+      return "i64";
+    case DType::f32:
+      return "f32";
+    case DType::f64:
+      return "f64";
   }
   return "unknown";
 }
@@ -73,9 +85,9 @@ std::int64_t Shape::elements() const {
 
 Shape Shape::with_leading(std::int64_t extent) const {
   if (rank_ == kMaxRank) {
-    throw Error(ErrorKind::usage, "",
-                "a batch of " + text() + " would have more than " + std::to_string(kMaxRank) +
-                    " extents");
+    throw Error(
+        ErrorKind::usage, "",
+        "a batch of " + text() + " would have more than " + std::to_string(kMaxRank) + " extents");
   }
   Shape shape{extent};
   shape.rank_ = rank_ + 1;
