@@ -153,7 +153,7 @@ int cut_all(const Settings& settings) {
   }
   std::cout << settings.count << " tiles of " << settings.width << "x" << settings.height
             << ", quality " << quality << ", " << total / std::size_t(settings.count) / 1000
-            << " kB in the mean, in " << classes.size() << " classes: " << settings.folder << "\n";
+            << " kB in the mean, in " << classes.size() << " classes\n";
   return 0;
 }
 

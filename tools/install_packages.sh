@@ -39,12 +39,12 @@ for entry in $entries; do
 done
 [ ${#missing[@]} -gt 0 ] || exit 0
 
-say "Missing packages: ${missing[*]//[?]/}"
+names=()
+for entry in "${missing[@]}"; do entry=${entry%%|*}; names+=("${entry#\?}"); done
+say "Missing packages: ${names[*]}"
 root=()
 if [ "$(id -u)" -ne 0 ]; then
   if ! sudo -n true 2>/dev/null; then
-    names=()
-    for entry in "${missing[@]}"; do entry=${entry%%|*}; names+=("${entry#\?}"); done
     say "Neither root nor sudo without a password is at hand. Run this, then try again:"
     say "  sudo apt-get update && sudo apt-get install --no-install-recommends ${names[*]}"
     exit 3

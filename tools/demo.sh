@@ -1,0 +1,134 @@
+#!/usr/bin/env bash
+# demo.sh [DIR]: the main job on photographs, untuned and tuned. ./dev demo installs, builds and
+# calls this. WEIR names the program; what is made and measured stays in build/demo.
+set -u
+set -o pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.." || exit 3
+
+weir=${WEIR:-build/release/weir}
+work=build/demo
+measure_seconds=8
+case_seconds=6
+mkdir -p "$work"
+
+say() { printf '%s\n' "$*"; }
+stop() { printf 'demo: %s\n' "$*" >&2; exit 1; }
+
+# measure NAME ARGUMENT...: one run, its JSON in $work/NAME.json.
+measure() {
+  local name=$1
+  shift
+  "$weir" run "$@" --quiet --json >"$work/$name.json" || stop "failed: $weir run $*"
+}
+field() { jq -r "$2" "$work/$1.json"; }
+# less_than A B: compares two numbers, which need not be whole.
+less_than() { awk -v a="$1" -v b="$2" 'BEGIN { exit !(a < b) }'; }
+
+# Tiles are cut once and kept; a folder that was cut half is never seen under its final name.
+cut_tiles() {
+  local photographs=()
+  mapfile -t photographs < <(dpkg -L lomiri-wallpapers-16.04 lomiri-wallpapers-20.04 \
+    mate-backgrounds forensics-samples-files 2>/dev/null |
+    grep -iE '\.jpe?g$' | grep -v -e /abstract/ -e /desktop/)
+  [ ${#photographs[@]} -gt 0 ] || stop "no packaged photographs are installed; name a folder"
+  say "Cutting 2,000 tiles from packaged photographs, once:"
+  rm -rf "$work/photos.part"
+  build/release/tools/cut_tiles "$work/photos.part" "${photographs[@]}" --count 2000 2>/dev/null ||
+    stop "cutting the tiles failed"
+  mv "$work/photos.part" "$work/photos"
+}
+
+row() {
+  jq -r --arg name "$1" '
+    def fixed(places): pow(10; places) as $p | (. * $p | round) / $p;
+    def cpu: [.stages[] | .cpu_user_seconds + .cpu_system_seconds] | add;
+    [$name, (.consumer.gap_ms.mean | fixed(2)), (.consumer.gap_ms.p95 | fixed(2)),
+     (.consumer.step_ms.mean | fixed(2)), (.items_per_second | round), (cpu | fixed(1)),
+     ([.stages[] | "\(.name) \(.running_mean | fixed(2))/\(.target | fixed(2))"] | join(", "))]
+    | @tsv' "$work/$1.json"
+}
+table() {
+  local name
+  printf '%-11s %9s %9s %9s %9s %7s   %s\n' "" "gap ms" "gap p95" "step ms" "images/s" "CPU s" \
+    "workers per stage (running/target)"
+  for name in "$@"; do
+    row "$name" | awk -F '\t' \
+      '{ printf "%-11s %9.2f %9.2f %9.2f %9d %7.1f   %s\n", $1, $2, $3, $4, $5, $6, $7 }'
+  done
+}
+# verdict NAME STEP_MS: fed when the consumer waits for less than a twentieth of its step.
+verdict() {
+  local gap
+  gap=$(field "$1" .consumer.gap_ms.mean)
+  if less_than "$gap" "$(awk -v s="$2" 'BEGIN { print s / 20 }')"; then
+    say "$1: fed. The training waits $(printf '%.2f' "$gap") ms between its steps of $2 ms."
+  else
+    say "$1: starved. The training waits $(printf '%.2f' "$gap") ms between its steps of $2 ms."
+  fi
+}
+
+[ -x "$weir" ] || stop "$weir is not there; ./dev build makes it"
+
+if [ $# -ge 1 ]; then
+  photos=$1
+else
+  photos=$work/photos
+  [ -d "$photos" ] || cut_tiles
+fi
+photos=$(cd -- "$photos" && pwd) || stop "cannot enter $photos"
+say "Photographs: $photos"
+job=(configs/demo.yaml --data "$photos" --epochs 1000000)
+
+# The first run warms the page cache and tells the budget.
+measure probe "${job[@]}" --seconds 4
+budget=$(field probe .budget.threads)
+measure one_worker "${job[@]}" --seconds "$measure_seconds" --workers 1
+steps=$(field one_worker 'if .batches > 1 then .batches else 2 end')
+batch_ms=$(field one_worker '(.seconds - .first_batch_seconds) * 1000 / ([.batches - 1, 1] | max)')
+step_us=$(awk -v t="$batch_ms" -v n="$budget" 'BEGIN { printf "%d", 1.25 * t / n * 1000 }')
+step_ms=$(awk -v s="$step_us" 'BEGIN { printf "%.2f", s / 1000 }')
+say "One worker makes a batch in $(printf '%.1f' "$batch_ms") ms; the budget here is $budget threads" \
+  "($(field probe .budget.source))."
+say "Emulated training step: 1.25 * $(printf '%.1f' "$batch_ms") ms / $budget = $step_ms ms, just" \
+  "feedable on this machine."
+say ""
+
+job+=(--step-time "${step_us}us")
+measure before "${job[@]}" --steps "$steps" --workers 1
+measure default "${job[@]}" --steps "$steps"
+tuned=$work/demo.tuned.yaml
+say "Tuning (60 s at most): weir tune ${job[*]} --emit $tuned"
+"$weir" tune "${job[@]}" --seconds 60 --emit "$tuned" || stop "weir tune failed"
+measure tuned "${job[@]}" --steps "$steps" --tuned "$tuned"
+
+say ""
+say "$steps batches with a training step of $step_ms ms. before: one worker, the known mistake;"
+say "default: no tuning; tuned: the file that weir tune wrote, controller off."
+table before default tuned
+verdict before "$step_ms"
+verdict default "$step_ms"
+verdict tuned "$step_ms"
+if awk -v a="$(field default .items_per_second)" -v b="$(field tuned .items_per_second)" \
+  'BEGIN { d = a - b; if (d < 0) d = -d; exit !(d <= 0.03 * b) }'; then
+  say "default and tuned agree within 3 %: on $budget threads the default split is already right."
+fi
+
+say ""
+say "The ResNet-50 case: a stage that waits 2.8 ms an image, a training step of 18 ms, a budget of"
+say "twelve workers. The waits are timed, so any machine shows it."
+measure case_before configs/resnet50_case.yaml --epochs 1000000 --seconds "$case_seconds"
+case_tuned=$work/resnet50_case.tuned.yaml
+say "Tuning: weir tune configs/resnet50_case_auto.yaml --emit $case_tuned"
+"$weir" tune configs/resnet50_case_auto.yaml --seconds 60 --emit "$case_tuned" ||
+  stop "weir tune failed"
+measure case_tuned configs/resnet50_case_auto.yaml --epochs 1000000 --seconds "$case_seconds" \
+  --tuned "$case_tuned"
+say ""
+table case_before case_tuned
+say "Median gap before: $(printf '%.2f' "$(field case_before .consumer.gap_ms.p50)") ms," \
+  "tuned: $(printf '%.2f' "$(field case_tuned .consumer.gap_ms.p50)") ms."
+
+say ""
+say "The tuned files, which a next run starts from with --tuned:"
+say "  $tuned"
+say "  $case_tuned"
