@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # run.sh [NAME]: runs every benchmark that was built, or the one called NAME. ./dev bench builds.
+# WEIR_BENCH_PHOTOS tells them a folder of photographs.
 set -u
 cd "$(dirname "${BASH_SOURCE[0]}")/.." || exit 3
 
@@ -12,6 +13,8 @@ if [ $# -ge 1 ]; then
   fi
   names=("$1")
 fi
+tools/make_photos.sh || exit
+export WEIR_BENCH_PHOTOS=$PWD/build/demo/photos
 status=0
 for name in "${names[@]}"; do
   echo "== $name"

@@ -24,20 +24,6 @@ field() { jq -r "$2" "$work/$1.json"; }
 # less_than A B: compares two numbers, which need not be whole.
 less_than() { awk -v a="$1" -v b="$2" 'BEGIN { exit !(a < b) }'; }
 
-# Tiles are cut once and kept; a folder that was cut half is never seen under its final name.
-cut_tiles() {
-  local photographs=()
-  mapfile -t photographs < <(dpkg -L lomiri-wallpapers-16.04 lomiri-wallpapers-20.04 \
-    mate-backgrounds forensics-samples-files 2>/dev/null |
-    grep -iE '\.jpe?g$' | grep -v -e /abstract/ -e /desktop/)
-  [ ${#photographs[@]} -gt 0 ] || stop "no packaged photographs are installed; name a folder"
-  say "Cutting 2,000 tiles from packaged photographs, once:"
-  rm -rf "$work/photos.part"
-  build/release/tools/cut_tiles "$work/photos.part" "${photographs[@]}" --count 2000 2>/dev/null ||
-    stop "cutting the tiles failed"
-  mv "$work/photos.part" "$work/photos"
-}
-
 row() {
   jq -r --arg name "$1" '
     def fixed(places): pow(10; places) as $p | (. * $p | round) / $p;
@@ -73,7 +59,7 @@ if [ $# -ge 1 ]; then
   photos=$1
 else
   photos=$work/photos
-  [ -d "$photos" ] || cut_tiles
+  tools/make_photos.sh || exit
 fi
 photos=$(cd -- "$photos" && pwd) || stop "cannot enter $photos"
 say "Photographs: $photos"
