@@ -88,6 +88,10 @@ struct PolicyInfo {
 /// All policies, the default one first.
 [[nodiscard]] WEIR_EXPORT const std::vector<PolicyInfo>& policies();
 
+/// The row of that name. Throws Error (usage) at `where`, naming the known ones and the nearest.
+[[nodiscard]] WEIR_EXPORT const PolicyInfo& policy_info(std::string_view name,
+                                                        const std::string& where = {});
+
 /// Makes the policy of that name. Throws Error (usage) naming the known ones and the nearest.
 [[nodiscard]] WEIR_EXPORT std::unique_ptr<Policy> make_policy(std::string_view name, bool strict,
                                                               const PolicySettings& settings);

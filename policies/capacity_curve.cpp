@@ -1,0 +1,143 @@
+#include "policies/capacity_curve.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <limits>
+
+namespace weir::detail {
+namespace {
+
+constexpr double kTolerance = 1e-9;
+// Neighbouring levels count as different only if both hold: noise of the mean, and a floor for what
+// the mean does not show (jitter of timers, windows that mix two levels).
+constexpr double kDifferentErrors = 3.0;
+constexpr double kDifferentShare = 0.03;
+
+// A run of levels with one service time.
+struct Block {
+  std::size_t first = 0;
+  std::size_t last = 0;
+  double service = 0;
+  double error = 0;   // one standard error, in seconds
+  double weight = 0;  // completions
+};
+
+Block merged(const Block& a, const Block& b) {
+  const double weight = a.weight + b.weight;
+  const double error =
+      std::sqrt(a.error * a.error * a.weight * a.weight + b.error * b.error * b.weight * b.weight) /
+      weight;
+  return {a.first, b.last, (a.service * a.weight + b.service * b.weight) / weight, error, weight};
+}
+
+// How clearly b's service time lies above a's: below 1, they count as one.
+double clearness(const Block& a, const Block& b) {
+  const double difference = b.service - a.service;
+  const double error = std::sqrt(a.error * a.error + b.error * b.error);
+  return difference /
+         std::max(kDifferentErrors * error, kDifferentShare * std::max(a.service, b.service));
+}
+
+// Draws together levels that do not rise, and then those that noise explains, the least clear first.
+std::vector<Block> pooled(std::span<const Level> levels) {
+  std::vector<Block> blocks;
+  for (std::size_t i = 0; i < levels.size(); ++i) {
+    const Level& level = levels[i];
+    blocks.push_back({i, i, level.service_seconds, level.relative_error * level.service_seconds,
+                      std::max(level.completions, 1e-3)});
+  }
+  while (blocks.size() > 1) {
+    std::size_t least = 0;
+    for (std::size_t i = 1; i + 1 < blocks.size(); ++i)
+      if (clearness(blocks[i], blocks[i + 1]) < clearness(blocks[least], blocks[least + 1]))
+        least = i;
+    if (clearness(blocks[least], blocks[least + 1]) >= 1.0) break;
+    blocks[least] = merged(blocks[least], blocks[least + 1]);
+    blocks.erase(blocks.begin() + static_cast<std::ptrdiff_t>(least) + 1);
+  }
+  return blocks;
+}
+
+}  // namespace
+
+CapacityCurve CapacityCurve::proportional(double service_seconds) {
+  CapacityCurve curve;
+  if (service_seconds <= 0) return curve;
+  curve.points_.emplace_back(1.0, 1.0 / service_seconds);
+  curve.last_slope_ = 1.0 / service_seconds;
+  return curve;
+}
+
+CapacityCurve CapacityCurve::from_levels(std::span<const Level> levels, double service_seconds) {
+  const std::vector<Block> blocks = pooled(levels);
+  if (blocks.size() < 2) return proportional(service_seconds);
+  CapacityCurve curve;
+  for (const Block& block : blocks)
+    for (std::size_t i = block.first; i <= block.last; ++i)
+      curve.points_.emplace_back(levels[i].running, levels[i].running / block.service);
+  const auto& [n_top, rate_top] = curve.points_.back();
+  const auto& [n_before, rate_before] = curve.points_[curve.points_.size() - 2];
+  curve.last_slope_ = std::min((rate_top - rate_before) / std::max(n_top - n_before, 1e-6),
+                               rate_top / n_top);
+  return curve;
+}
+
+double CapacityCurve::at(double n) const {
+  if (points_.empty() || n <= 0) return 0.0;
+  const auto& [n_first, rate_first] = points_.front();
+  if (n <= n_first) return rate_first * n / n_first;
+  for (std::size_t i = 1; i < points_.size(); ++i) {
+    const auto& [a, rate_a] = points_[i - 1];
+    const auto& [b, rate_b] = points_[i];
+    if (n <= b) return rate_a + (rate_b - rate_a) * (n - a) / std::max(b - a, 1e-6);
+  }
+  const auto& [n_top, rate_top] = points_.back();
+  return std::max(0.0, rate_top + last_slope_ * (n - n_top));
+}
+
+double CapacityCurve::workers_for(double rate, double most) const {
+  if (points_.empty() || rate <= 0) return 0.0;
+  const double enough = rate * (1.0 - kTolerance);
+  double a = 0.0;
+  double rate_a = 0.0;
+  for (std::size_t i = 0; i <= points_.size() && a < most; ++i) {
+    const double b = i < points_.size() ? std::min(points_[i].first, most) : most;
+    const double rate_b = at(b);
+    if (rate_b >= enough) {
+      const double rise = rate_b - rate_a;
+      return rise > 0 ? std::min(b, a + (b - a) * (rate - rate_a) / rise) : b;
+    }
+    a = b;
+    rate_a = rate_b;
+  }
+  return std::numeric_limits<double>::infinity();
+}
+
+int CapacityCurve::whole_workers_for(double rate, int most) const {
+  if (points_.empty() || rate <= 0) return std::min(1, most);
+  for (int n = 1; n <= most; ++n)
+    if (at(n) >= rate * (1.0 - kTolerance)) return n;
+  return 0;
+}
+
+double CapacityCurve::peak_workers(double most) const {
+  double best = most;
+  double highest = at(most);
+  for (const auto& [n, rate] : points_)
+    if (n <= most && (rate > highest * (1.0 + kTolerance) ||
+                      (rate >= highest * (1.0 - kTolerance) && n < best))) {
+      best = n;
+      highest = std::max(highest, rate);
+    }
+  return best;
+}
+
+int CapacityCurve::whole_peak_workers(int most) const {
+  int best = 1;
+  for (int n = 2; n <= most; ++n)
+    if (at(n) > at(best) * (1.0 + kTolerance)) best = n;
+  return best;
+}
+
+}  // namespace weir::detail

@@ -1,0 +1,137 @@
+#include "policies/stage_estimator.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <optional>
+#include <utility>
+
+namespace weir::detail {
+namespace {
+
+// Fewer items than this say nothing about a mean; windows are added up until they have them.
+constexpr double kItemsToJudge = 5;
+constexpr double kItemsToExpect = 10;
+// Noise that a mean of few items does not show: timers, caches.
+constexpr double kLeastError = 0.01;
+constexpr int kAlarmWindows = 2;
+// A packet under way for so many mean times counts as stuck.
+constexpr double kStuckFactor = 3.0;
+constexpr double kStuckSeconds = 2.0;
+
+double independent(const StageWindow& window) {
+  return std::min(window.items_in, std::max(window.packets, 1.0));
+}
+
+void accumulate(StageWindow& total, const StageWindow& window) {
+  const double seconds = total.seconds + window.seconds;
+  if (seconds > 0)
+    total.running_mean =
+        (total.running_mean * total.seconds + window.running_mean * window.seconds) / seconds;
+  total.seconds = seconds;
+  total.items_in += window.items_in;
+  total.packets += window.packets;
+  total.service_seconds += window.service_seconds;
+  total.service_seconds_squared += window.service_seconds_squared;
+}
+
+}  // namespace
+
+bool StageEstimator::Excess::add(double residual, double allowance, double alarm) {
+  sum = std::max(0.0, sum + residual - allowance);
+  windows = sum > 0 ? windows + 1 : 0;
+  return windows >= kAlarmWindows && sum > alarm;
+}
+
+bool StageEstimator::service_drifted(const StageWindow& window) {
+  if (!window.learn) return false;
+  accumulate(pending_, window);
+  if (independent(pending_) < kItemsToJudge) return false;
+  const StageWindow judged = std::exchange(pending_, StageWindow{});
+  const std::optional<Level> expected = levels_.near(judged.running_mean, kItemsToExpect);
+  const double seen = judged.service_seconds / judged.items_in;
+  bool alarm = false;
+  bool suspect = false;
+  if (expected && expected->service_seconds > 0 && seen > 0) {
+    const double residual = std::log(seen / expected->service_seconds);
+    const double own_error = slow_.cv() / std::sqrt(independent(judged));
+    const double error = std::max(kLeastError, std::hypot(own_error, expected->relative_error));
+    const double limit = std::max(settings_.drift_change, settings_.drift_errors * error);
+    const double allowance = std::max(0.5 * settings_.dead_band, error);
+    // Both sides are fed whatever the other says.
+    const bool up = above_.add(residual, allowance, limit);
+    const bool down = below_.add(-residual, allowance, limit);
+    alarm = up || down;
+    suspect = std::max(above_.sum, below_.sum) > 0.5 * limit;
+  }
+  // A window under suspicion does not teach the table what it is suspected against.
+  if (!alarm && !suspect)
+    levels_.add(judged.running_mean, judged.items_in, judged.service_seconds,
+                judged.service_seconds_squared, independent(judged), settings_.alpha_slow);
+  return alarm;
+}
+
+bool StageEstimator::visits_drifted() {
+  const double slow = ratio_slow_.mean();
+  const double fast = ratio_fast_.mean();
+  if (slow <= 0 || ratio_fast_.items() < kItemsToExpect) return false;
+  // Outputs come at random (a filter) or in lumps (a batch): their count has the error of its root.
+  const double error = 1.0 / std::sqrt(std::max(1.0, ratio_slow_.mean() * ratio_fast_.items()));
+  const double change = std::abs(std::log(std::max(fast, 1e-9) / slow));
+  const bool off = change > std::max(settings_.drift_change, settings_.drift_errors * error);
+  visits_off_ = off ? visits_off_ + 1 : 0;
+  return visits_off_ >= kAlarmWindows;
+}
+
+void StageEstimator::restart() {
+  levels_.clear();
+  above_ = {};
+  below_ = {};
+  pending_ = {};
+  visits_off_ = 0;
+  completions_ = 0;
+  seconds_ = 0;
+  running_most_ = 1;
+  slow_ = {};
+  fast_ = {};
+  ratio_slow_ = {};
+  ratio_fast_ = {};
+}
+
+bool StageEstimator::add(const StageWindow& window) {
+  const bool drifted = service_drifted(window) || visits_drifted();
+  if (drifted) restart();
+  const double count = window.items_in > 0 ? independent(window) : 0.0;
+  fast_.add(window.items_in, window.service_seconds, window.service_seconds_squared, count,
+            settings_.alpha_fast);
+  slow_.add(window.items_in, window.service_seconds, window.service_seconds_squared, count,
+            settings_.alpha_slow);
+  ratio_fast_.add(window.items_in, window.items_out, 0, count, settings_.alpha_fast);
+  ratio_slow_.add(window.items_in, window.items_out, 0, count, settings_.alpha_slow);
+  completions_ += count;
+  seconds_ += window.seconds;
+  running_most_ = std::max(running_most_, window.running_mean);
+  oldest_running_seconds_ = window.oldest_running_seconds;
+  return drifted;
+}
+
+double StageEstimator::out_per_in() const { return ratio_slow_.mean(); }
+
+StageEstimate StageEstimator::estimate() const {
+  StageEstimate result;
+  const double mean = slow_.mean();
+  result.service_seconds = mean;
+  // A packet that does not come back raises the mean before it has ended.
+  if (slow_.empty() ? oldest_running_seconds_ > kStuckSeconds
+                    : oldest_running_seconds_ > kStuckFactor * mean + kStuckSeconds)
+    result.service_seconds = (slow_.sum() + oldest_running_seconds_) / (slow_.items() + 1.0);
+  result.cv = slow_.cv();
+  result.relative_error = std::min(1.0, 2.0 * slow_.relative_error());
+  result.completions = static_cast<std::uint64_t>(completions_);
+  result.trusted = completions_ >= std::max<double>(settings_.trust_completions,
+                                                    settings_.trust_per_worker * running_most_) &&
+                   seconds_ >= settings_.trust_seconds;
+  result.levels = levels_.levels();
+  return result;
+}
+
+}  // namespace weir::detail

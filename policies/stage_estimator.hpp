@@ -1,0 +1,73 @@
+#pragma once
+
+#include <cstdint>
+
+#include <weir/export.hpp>
+#include <weir/observation.hpp>
+#include <weir/policy_settings.hpp>
+
+#include "policies/decayed_sums.hpp"
+#include "policies/level_table.hpp"
+
+namespace weir::detail {
+
+/// What a stage did in one window.
+struct StageWindow {
+  double seconds = 0;
+  double items_in = 0;
+  double items_out = 0;
+  double packets = 0;
+  double service_seconds = 0;          ///< summed over items, run-queue delay removed
+  double service_seconds_squared = 0;  ///< likewise
+  double running_mean = 0;
+  double oldest_running_seconds = 0;  ///< age of a packet still under way; 0: none
+  bool learn = true;  ///< false: mixes two allocations, or contended; not for levels or drift
+};
+
+/// Service time, visits and levels of one stage, smoothed; and the alarm when they change.
+///
+/// Algorithm: means are ratios of fading sums, fast and slow. Drift is a two-sided CUSUM of the log
+/// of each window's service time over what the level table expects at its concurrency, so that a move
+/// is not taken for a drift. On an alarm everything known is dropped and learnt anew.
+///
+/// Thread safety: none.
+class WEIR_EXPORT StageEstimator {
+ public:
+  explicit StageEstimator(const PolicySettings& settings) : settings_(settings) {}
+
+  /// Adds a window; true when costs drifted.
+  bool add(const StageWindow& window);
+  /// `visits` and the demand are left to the caller, who knows the stages downstream.
+  [[nodiscard]] StageEstimate estimate() const;
+  /// Items given out for one taken in, or 0 while none came out.
+  [[nodiscard]] double out_per_in() const;
+
+ private:
+  // One side of the alarm.
+  struct Excess {
+    double sum = 0;
+    int windows = 0;
+    [[nodiscard]] bool add(double residual, double allowance, double alarm);
+  };
+
+  [[nodiscard]] bool service_drifted(const StageWindow& window);
+  [[nodiscard]] bool visits_drifted();
+  void restart();
+
+  PolicySettings settings_;
+  DecayedSums fast_;
+  DecayedSums slow_;
+  DecayedSums ratio_fast_;
+  DecayedSums ratio_slow_;
+  LevelTable levels_;
+  StageWindow pending_;  // windows with too few items to judge alone, added up
+  Excess above_;
+  Excess below_;
+  int visits_off_ = 0;  // consecutive windows whose visit ratio was far from the slow one
+  double completions_ = 0;
+  double seconds_ = 0;
+  double running_most_ = 1;
+  double oldest_running_seconds_ = 0;
+};
+
+}  // namespace weir::detail
