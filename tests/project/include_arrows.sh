@@ -22,7 +22,7 @@ includes() {
 # Which folder owns each public header: "telemetry.hpp pipeline".
 owners() {
   local folder header
-  for folder in machine pipeline policies tuner; do
+  for folder in machine pipeline policies tuner src; do
     for header in "$folder"/weir/*.hpp; do
       [ -e "$header" ] && echo "${header##*/} $folder"
     done
