@@ -35,13 +35,13 @@ enum class ParameterType { flag, integer, number, range, numbers, text, choice, 
 
 /// One parameter of an operator: what `weir operators NAME` prints and what is checked.
 struct ParameterSpec {
-  std::string name;
+  std::string name = {};
   ParameterType type = ParameterType::number;
-  std::string fallback;  ///< default as text; empty: required; "none": may be absent
+  std::string fallback = {};  ///< default as text; empty: required; "none": may be absent
   double low = -1e300;   ///< smallest allowed number (each, for lists)
   double high = 1e300;
-  std::vector<std::string> choices;
-  std::string meaning;
+  std::vector<std::string> choices = {};
+  std::string meaning = {};
 };
 
 /// The checked parameters of one operator. Built from what was written and the specs; a wrong key,

@@ -1,6 +1,8 @@
 #pragma once
 
+#include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -14,16 +16,26 @@
 
 namespace weir {
 
-/// One built-in operator on a Sample. Immutable once made: several workers call apply() at once; what
-/// a worker needs for itself (a decoder, scratch) lives in thread-local storage of the operator's file.
+/// The waits that an operator made, as they really turned out.
+struct MeasuredWait {
+  std::uint64_t count = 0;
+  double seconds = 0.0;
+};
+
+/// One built-in operator on a Sample. Immutable once made: several workers call apply() at once;
+/// what a worker needs for itself (a decoder, scratch) lives in thread-local storage of the
+/// operator's file.
 class WEIR_EXPORT SampleOperator {
  public:
   virtual ~SampleOperator();
   /// Changes `sample` in place. Throws BadSample for a sample that cannot be used.
   virtual void apply(Sample& sample, Context& context) const = 0;
-  /// True when a packet hop costs more than the work saved by running apart: `fuse: auto` joins such
-  /// operators with their neighbours.
+  /// True when a packet hop costs more than the work saved by running apart: `fuse: auto` joins
+  /// such operators with their neighbours.
   [[nodiscard]] virtual bool cheap() const { return false; }
+  /// What the operator has waited in all, over all pipelines that share it; nullopt where it does
+  /// not wait. May be asked at any time; calls still running are not in it.
+  [[nodiscard]] virtual std::optional<MeasuredWait> measured_wait() const;
 };
 
 /// A built-in operator as a function for Stream<Sample>::map: `.map("decode", weir::decode())`.

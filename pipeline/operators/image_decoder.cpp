@@ -1,0 +1,81 @@
+#include "pipeline/operators/image_decoder.hpp"
+
+#include <limits>
+
+#include <weir/error.hpp>
+
+#include "pipeline/operators/image_format.hpp"
+#include "pipeline/operators/jpeg_reader.hpp"
+#include "pipeline/operators/raster.hpp"
+
+namespace weir::detail {
+namespace {
+
+/// From this orientation on height and width change places.
+constexpr int kFirstTurned = 5;
+
+Shape oriented(const Shape& shape, int orientation) {
+  return orientation >= kFirstTurned ? Shape{shape[1], shape[0], shape[2]} : shape;
+}
+
+DecodedImage decode_jpeg(std::span<const std::byte> bytes, const DecodeRules& rules,
+                         const AllocateImage& allocate) {
+  JpegReader reader(bytes, {.max_pixels = rules.max_pixels, .max_scans = rules.max_scans});
+  int channels = rules.channels;
+  if (channels == 0) channels = rules.alpha == Alpha::keep ? 4 : reader.channels();
+  const Shape shape{reader.height(), reader.width(), channels};
+  const int orientation = rules.apply_exif ? jpeg_orientation(bytes) : 1;
+
+  DecodedImage image;
+  if (orientation == 1) {
+    image.tensor = allocate(shape, DType::u8);
+    reader.read_pixels(image.tensor.data<std::uint8_t>(), channels, rules.accept_damaged);
+  } else {
+    const Tensor stored(shape, DType::u8);
+    reader.read_pixels(stored.data<std::uint8_t>(), channels, rules.accept_damaged);
+    image.tensor = allocate(oriented(shape, orientation), DType::u8);
+    orient(stored, orientation, image.tensor);
+  }
+  image.notes = reader.notes();
+  return image;
+}
+
+}  // namespace
+
+DecodedImage decode_image(std::span<const std::byte> bytes, const DecodeRules& rules,
+                          const AllocateImage& allocate) {
+  // The decoders count in int.
+  constexpr std::uint64_t kMostBytes = std::numeric_limits<std::int32_t>::max();
+  if (bytes.size() > rules.max_bytes || bytes.size() > kMostBytes) {
+    throw BadSample("too many bytes: " + std::to_string(bytes.size()) + " is above max_bytes " +
+                    std::to_string(std::min(rules.max_bytes, kMostBytes)));
+  }
+  const ImageFormat format = sniff(bytes);
+  if (format == ImageFormat::unknown) {
+    throw BadSample("not an image: " + describe_unknown(bytes));
+  }
+  if (format == ImageFormat::jpeg) return decode_jpeg(bytes, rules, allocate);
+
+  const ImageHeader header = read_header(bytes, format);
+  const auto pixels =
+      static_cast<std::uint64_t>(header.width) * static_cast<std::uint64_t>(header.height);
+  if (pixels > rules.max_pixels) {
+    throw BadSample("too many pixels: " + std::to_string(header.width) + "x" +
+                    std::to_string(header.height) + " is above max_pixels " +
+                    std::to_string(rules.max_pixels));
+  }
+  const int orientation = rules.apply_exif ? header.orientation : 1;
+  DecodedImage image;
+  if (orientation == 1) {
+    image.tensor = decode_other(bytes, name_of(format), rules, allocate);
+  } else {
+    const Tensor stored =
+        decode_other(bytes, name_of(format), rules,
+                     [](const Shape& shape, DType dtype) { return Tensor(shape, dtype); });
+    image.tensor = allocate(oriented(stored.shape(), orientation), stored.dtype());
+    orient(stored, orientation, image.tensor);
+  }
+  return image;
+}
+
+}  // namespace weir::detail

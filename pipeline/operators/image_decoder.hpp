@@ -1,0 +1,47 @@
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include <weir/operators.hpp>
+#include <weir/tensor.hpp>
+
+namespace weir::detail {
+
+/// How `decode` was asked to decode.
+struct DecodeRules {
+  int channels = 3;  ///< 1, 3 or 4; 0: as the file has them
+  Alpha alpha = Alpha::composite;
+  std::array<double, 3> background{};  ///< under transparent pixels, 0 to 255
+  Depth depth = Depth::refuse;
+  bool apply_exif = true;
+  bool accept_damaged = false;
+  std::uint64_t max_pixels = 0;
+  std::uint64_t max_bytes = 0;
+  int max_scans = 0;
+};
+
+/// A decoded picture, rows x columns x channels, and what was odd about the file.
+struct DecodedImage {
+  Tensor tensor;
+  std::vector<std::string> notes;
+};
+
+using AllocateImage = std::function<Tensor(const Shape& shape, DType dtype)>;
+
+/// Decodes the bytes of an image file of any known format. Throws BadSample with the reason. Only
+/// the final picture is made with `allocate`.
+[[nodiscard]] DecodedImage decode_image(std::span<const std::byte> bytes, const DecodeRules& rules,
+                                        const AllocateImage& allocate);
+
+/// Decodes what is not a jpeg, by OpenCV, without applying an orientation. Requires: the header was
+/// read and is within the limits.
+[[nodiscard]] Tensor decode_other(std::span<const std::byte> bytes, const std::string& format,
+                                  const DecodeRules& rules, const AllocateImage& allocate);
+
+}  // namespace weir::detail

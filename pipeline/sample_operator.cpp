@@ -1,0 +1,64 @@
+#include <weir/sample_operator.hpp>
+
+#include <algorithm>
+
+#include "pipeline/operators/raster.hpp"
+
+// One line an operator: `WEIR_OPERATOR(name)` stands for name_spec() in operators/name.cpp.
+#define WEIR_OPERATORS                  \
+  WEIR_OPERATOR(center_crop)            \
+  WEIR_OPERATOR(color_jitter)           \
+  WEIR_OPERATOR(decode)                 \
+  WEIR_OPERATOR(emulate)                \
+  WEIR_OPERATOR(hwc_to_chw)             \
+  WEIR_OPERATOR(normalize)              \
+  WEIR_OPERATOR(one_hot)                \
+  WEIR_OPERATOR(pad)                    \
+  WEIR_OPERATOR(random_crop)            \
+  WEIR_OPERATOR(random_horizontal_flip) \
+  WEIR_OPERATOR(random_resized_crop)    \
+  WEIR_OPERATOR(random_vertical_flip)   \
+  WEIR_OPERATOR(resize)                 \
+  WEIR_OPERATOR(to_float)
+
+namespace weir {
+namespace detail {
+
+#define WEIR_OPERATOR(name) OperatorSpec name##_spec();
+WEIR_OPERATORS
+#undef WEIR_OPERATOR
+
+}  // namespace detail
+
+namespace {
+
+std::vector<OperatorSpec> make_table() {
+  // Who looks operators up is about to use OpenCV.
+  detail::register_image_thread_pool();
+#define WEIR_OPERATOR(name) detail::name##_spec(),
+  std::vector<OperatorSpec> table{WEIR_OPERATORS};
+#undef WEIR_OPERATOR
+  std::sort(table.begin(), table.end(),
+            [](const OperatorSpec& a, const OperatorSpec& b) { return a.name < b.name; });
+  return table;
+}
+
+}  // namespace
+
+SampleOperator::~SampleOperator() = default;
+
+std::optional<MeasuredWait> SampleOperator::measured_wait() const { return std::nullopt; }
+
+std::span<const OperatorSpec> operator_table() {
+  static const std::vector<OperatorSpec> table = make_table();
+  return table;
+}
+
+const OperatorSpec* find_operator(std::string_view name) {
+  for (const OperatorSpec& spec : operator_table()) {
+    if (spec.name == name) return &spec;
+  }
+  return nullptr;
+}
+
+}  // namespace weir
