@@ -78,6 +78,18 @@ TEST(MemoryLimit, IsTheAvailableMemoryWhereThatIsLess) {
   EXPECT_EQ(limit.cgroup_limit_bytes, 4 * kGibibyte);
 }
 
+TEST(MemoryLimit, KnowsHowVersionOneWritesNoLimit) {
+  const testing::ScratchMachine machine;
+  machine.write("/proc/self/cgroup", "3:memory:/\n");
+  machine.write("/proc/self/mountinfo", "30 23 0:26 / /cg rw - cgroup cgroup rw,memory\n");
+  machine.write("/cg/memory.limit_in_bytes", "9223372036854771712\n");
+  MachineView view = recorded_machine("", {0});
+  view.root = machine.root();
+  const MemoryLimit limit = derive_memory_limit(std::nullopt, view);
+  EXPECT_EQ(limit.cgroup_limit_bytes, std::nullopt);
+  EXPECT_EQ(limit.source, MemorySource::unknown);
+}
+
 TEST(MemoryLimit, OfThisMachineIsSomething) { EXPECT_GT(derive_memory_limit().bytes, 0u); }
 
 }  // namespace

@@ -52,6 +52,12 @@ TEST(Placement, TakesFastCoresBeforeSlowOnesBeforeSiblings) {
   const PlacementPlan plan =
       plan_placement(topology, topology.cpus(), request_for(8, PlacementMode::core));
   EXPECT_EQ(cpus_of(plan), (Texts{"0", "2", "4", "6", "8", "10", "1", "3"}));
+  // The same with the slow kind numbered first.
+  Topology turned = topology;
+  for (ProcessingUnit& unit : turned.units) unit.efficiency = 1 - unit.efficiency;
+  const PlacementPlan turned_plan =
+      plan_placement(turned, turned.cpus(), request_for(8, PlacementMode::core));
+  EXPECT_EQ(cpus_of(turned_plan), (Texts{"4", "6", "8", "10", "0", "2", "1", "3"}));
 }
 
 TEST(Placement, BindsToTheCacheDomainByDefault) {
