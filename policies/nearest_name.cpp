@@ -39,7 +39,7 @@ std::string_view nearest_name(std::string_view wrong, std::span<const std::strin
 
 std::string did_you_mean(std::string_view wrong, std::span<const std::string_view> known) {
   const std::string_view nearest = nearest_name(wrong, known);
-  return nearest.empty() ? std::string() : "; did you mean '" + std::string(nearest) + "'?";
+  return nearest.empty() ? std::string(".") : "; did you mean '" + std::string(nearest) + "'?";
 }
 
 std::string listed(std::span<const std::string_view> names) {

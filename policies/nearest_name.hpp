@@ -13,7 +13,7 @@ namespace weir::detail {
 [[nodiscard]] WEIR_EXPORT std::string_view nearest_name(std::string_view wrong,
                                                         std::span<const std::string_view> known);
 
-/// "; did you mean 'x'?" or nothing.
+/// "; did you mean 'x'?", or "." where none is near: the end of a sentence.
 [[nodiscard]] WEIR_EXPORT std::string did_you_mean(std::string_view wrong,
                                                    std::span<const std::string_view> known);
 

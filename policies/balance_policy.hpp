@@ -1,0 +1,98 @@
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <string>
+
+#include <weir/export.hpp>
+#include <weir/policy.hpp>
+
+#include "policies/failed_moves.hpp"
+#include "policies/need_memory.hpp"
+#include "policies/plan.hpp"
+#include "policies/ramp.hpp"
+#include "policies/rate_meter.hpp"
+#include "policies/verification.hpp"
+
+namespace weir::detail {
+
+/// The default policy: hold the consumer's rate if the consumer is the limit, otherwise the highest
+/// rate, with the fewest workers.
+///
+/// Algorithm: one ramp from one worker a stage, one jump to the exact solution for the service times
+/// and visits seen, then moves only for a predicted gain above the dead band, confirmed, verified by
+/// what it brought, and taken back to the best verified allocation where it brought too little.
+/// Workers that are not needed are parked after a while, at once in the jump; they come back as soon
+/// as the consumer waits. Changed costs void what was known: share freely until it is known again.
+///
+/// Sampling: windows come from outside; those that mix two allocations or were left out by the
+/// observer are not judged.
+///
+/// Thread safety: none.
+class WEIR_EXPORT BalancePolicy final : public Policy {
+ public:
+  BalancePolicy(bool strict, const PolicySettings& settings);
+
+  [[nodiscard]] Decision start(const Observation& first,
+                               const std::optional<Allocation>& start) override;
+  [[nodiscard]] Decision decide(const Observation& seen) override;
+  [[nodiscard]] const Standing& standing() const override { return standing_; }
+
+ private:
+  enum class Phase {
+    ramp,       ///< doubling
+    spread,     ///< more stages than workers: no ramp, wait until stages are known
+    probation,  ///< a loaded allocation proves itself
+    verify,     ///< a move is being judged
+    steady,
+    relearn,    ///< costs changed: wait until they are known again
+  };
+
+  [[nodiscard]] static std::string name_of_phase(Phase phase);
+  [[nodiscard]] Decision hold(std::string reason) const;
+  [[nodiscard]] Decision change(MoveKind kind, Allocation to, const Observation& seen,
+                                double predicted, std::string reason);
+
+  [[nodiscard]] Decision in_ramp(const Observation& seen);
+  [[nodiscard]] Decision in_spread(const Observation& seen);
+  [[nodiscard]] Decision in_probation(const Observation& seen);
+  [[nodiscard]] Decision in_verify(const Observation& seen);
+  [[nodiscard]] Decision in_relearn(const Observation& seen);
+  [[nodiscard]] Decision in_steady(const Observation& seen);
+
+  [[nodiscard]] Decision jump(const Observation& seen, const Plan& plan,
+                              const RateMeter::Rate& before, const std::string& why);
+  [[nodiscard]] Decision on_drift(const Observation& seen);
+  [[nodiscard]] std::optional<Decision> rearm(const Observation& seen, const Plan& plan);
+  [[nodiscard]] std::optional<Decision> release(const Observation& seen, const Plan& plan);
+  [[nodiscard]] std::optional<Decision> gain(const Observation& seen, const Plan& plan);
+  [[nodiscard]] std::optional<Decision> regret(const Observation& seen, const Plan& plan);
+
+  void accept(const Observation& seen, double per_second);
+  [[nodiscard]] double predicted_gain(const Observation& seen, const Plan& plan) const;
+  [[nodiscard]] bool consumer_full(const Observation& seen) const;
+
+  const bool strict_;
+  const PolicySettings settings_;
+  Phase phase_ = Phase::ramp;
+  Standing standing_;
+  Ramp ramp_;
+  RateMeter meter_;   // of the allocation in force, fading
+  RateMeter spread_;  // since a phase of waiting began, not fading
+  NeedMemory needs_;
+  FailedMoves failed_;
+  std::optional<Verification> verification_;
+  Allocation under_trial_;  // what is being verified
+  Allocation before_;       // what to go back to when nothing is verified yet
+  double margin_;           // how far above the consumer's rate to hold; grows when it was too little
+  bool held_ = false;       // the consumer was the limit since the last change
+  bool best_is_stale_ = false;  // costs changed since it was verified
+  int windows_ = 0;         // counted ones since the last change
+  int confirmed_ = 0;       // consecutive windows that predicted a gain
+  int waiting_ = 0;         // consecutive windows in which the consumer waited
+  int below_best_ = 0;
+  std::string best_label_;
+  double last_gain_ = 0;    // predicted in the last window, for the log
+};
+
+}  // namespace weir::detail

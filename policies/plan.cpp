@@ -1,0 +1,98 @@
+#include "policies/plan.hpp"
+
+#include "policies/allotment.hpp"
+#include "policies/problem.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include <fmt/format.h>
+
+namespace weir::detail {
+namespace {
+
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+// Stages within this share of the largest demand count as binding, too.
+constexpr double kBindingShare = 0.5;
+
+bool loaders_below(const std::vector<double>& rates, const std::vector<double>& limits) {
+  bool any = false;
+  for (std::size_t l = 0; l < rates.size(); ++l) {
+    if (limits[l] <= 0) continue;
+    if (rates[l] < limits[l] * (1.0 - 1e-6)) return false;
+    any = true;
+  }
+  return any;
+}
+
+}  // namespace
+
+Plan make_plan(const Observation& seen, const PolicySettings& settings, bool strict,
+               double margin) {
+  Plan plan;
+  Problem problem = make_problem(seen, margin, strict);
+  Solution solution = strict ? solve_whole(problem) : solve_shared(problem);
+  if (solution.workers.size() != seen.stages.size()) {  // by hand more workers than there are
+    plan.allocation = seen.current;
+    return plan;
+  }
+  plan.consumer_limited = loaders_below(solution.per_second, problem.limits);
+  if (!plan.consumer_limited && solution.total < problem.workers && !strict) {
+    // A serial stage or a cap is the limit. The others get the same headroom over it as over a
+    // consumer, up to one worker, so that their variance does not starve it.
+    const double spare = std::min({1.0, (margin - 1.0) * solution.total,
+                                   problem.workers - solution.total});
+    const double scale = solution.total > 0 ? (solution.total + spare) / solution.total : 1.0;
+    for (std::size_t i = 0; i < solution.workers.size(); ++i)
+      solution.workers[i] = std::min<double>(solution.workers[i] * scale, problem.stages[i].most);
+    solution.total += spare;
+  }
+  const int active = static_cast<int>(std::ceil(solution.total - 1e-6));
+  plan.allocation = strict ? whole_allotment(seen, solution)
+                           : shared_allotment(seen, solution.workers, active, settings.stay_slack);
+  plan.binding = binding_stage(seen);
+  plan.known = true;
+  plan.trusted = true;
+  plan.relative_error = 0;
+  const double largest = seen.stages[plan.binding].estimate.demand_seconds;
+  for (std::size_t i = 0; i < seen.stages.size(); ++i) {
+    const StageObservation& stage = seen.stages[i];
+    if (!takes_part(seen.loaders[static_cast<std::size_t>(stage.loader)])) continue;
+    if (stage.estimate.service_seconds <= 0) plan.known = plan.trusted = false;
+    if (!matters(seen, i, settings.matters)) continue;
+    plan.trusted = plan.trusted && stage.estimate.trusted;
+    if (stage.estimate.demand_seconds >= kBindingShare * largest)
+      plan.relative_error = std::max(plan.relative_error, stage.estimate.relative_error);
+  }
+  if (plan.known) {
+    const auto loader = static_cast<std::size_t>(seen.stages[plan.binding].loader);
+    const bool comparable = seen.stages[plan.binding].estimate.visits_known;
+    plan.per_second = std::min(solution.per_second[loader],
+                               comparable ? consumer_rate(seen.loaders[loader]) : kInfinity);
+  }
+  return plan;
+}
+
+double modelled_rate(const Observation& seen, std::size_t binding) {
+  const Problem problem = make_problem(seen, 1.0, true);
+  Solution now;
+  now.group_workers = seen.current.groups;
+  for (const StageAllocation& stage : seen.current.stages) {
+    now.workers.push_back(std::ceil(stage.target));
+    now.group.push_back(stage.group);
+  }
+  return held_by(problem, now)[static_cast<std::size_t>(seen.stages[binding].loader)];
+}
+
+std::string described(const Allocation& allocation, const Observation& seen) {
+  std::string text;
+  for (std::size_t i = 0; i < allocation.stages.size() && i < seen.stages.size(); ++i)
+    text += fmt::format("{}{} {}", text.empty() ? "" : ", ", seen.stages[i].name,
+                        fmt::format("{:.{}f}",
+                                    allocation.stages[i].target,
+                                    allocation.strict ? 0 : 1));
+  return fmt::format("{} on {} of {} workers", text, allocation.active, seen.budget);
+}
+
+}  // namespace weir::detail

@@ -1,0 +1,122 @@
+#include "policies/ramp.hpp"
+
+#include "policies/problem.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+
+#include <fmt/format.h>
+
+namespace weir::detail {
+namespace {
+
+constexpr double kGrowth = 2.0;
+constexpr int kServicesToKnow = 3;
+
+int total_of(const std::vector<int>& workers) {
+  int total = 0;
+  for (const int n : workers) total += n;
+  return total;
+}
+
+}  // namespace
+
+void Ramp::begin(const Observation& first) {
+  workers_.clear();
+  for (const StageObservation& stage : first.stages)
+    workers_.push_back(stage.fixed_workers > 0 && !stage.serial ? stage.fixed_workers : 1);
+  // By hand more than there are: the ramp starts where it can.
+  while (total_of(workers_) > std::max<int>(first.budget, static_cast<int>(workers_.size())))
+    *std::max_element(workers_.begin(), workers_.end()) -= 1;
+  meter_.clear();
+  last_progress_ = 0;
+  why_done_.clear();
+}
+
+// Ten completions of the slowest stage that matters; a stage from which nothing has come yet is
+// waited for, but not for ever.
+bool Ramp::enough(const Observation& seen) const {
+  if (meter_.seconds() >= settings_.window_most_seconds) return true;
+  bool any = false;
+  for (std::size_t i = 0; i < seen.stages.size(); ++i) {
+    const LoaderObservation& loader = seen.loaders[static_cast<std::size_t>(seen.stages[i].loader)];
+    if (!takes_part(loader)) continue;
+    if (seen.stages[i].estimate.service_seconds <= 0) continue;
+    any = true;
+    if (matters(seen, i, settings_.matters) &&
+        meter_.completions(i) < settings_.window_completions)
+      return false;
+  }
+  return any;
+}
+
+std::vector<int> Ramp::next_level(const Observation& seen) const {
+  const Problem problem = make_problem(seen, settings_.release_margin, true);
+  // What the present level holds, at most what is of any use.
+  Solution now;
+  for (const int n : workers_) now.workers.push_back(n);
+  std::vector<double> goal = held_by(problem, now);
+  for (std::size_t l = 0; l < goal.size(); ++l)
+    goal[l] = std::min(kGrowth * goal[l], problem.limits[l]);
+
+  std::vector<int> next = workers_;
+  for (std::size_t i = 0; i < next.size(); ++i) {
+    const StageNeed& stage = problem.stages[i];
+    if (stage.fixed > 0 || !stage.curve.known()) continue;
+    const double rate = goal[static_cast<std::size_t>(stage.loader)] * stage.visits;
+    const double wish = std::isfinite(rate) ? std::ceil(rate / stage.curve.at(1.0) - 1e-6) : 1.0;
+    const int most = std::min(stage.most, 2 * workers_[i]);
+    next[i] = std::max(workers_[i], static_cast<int>(std::min<double>(wish, most)));
+  }
+  // Too many in all: give to the stage that needs it most until the workers are used up.
+  if (total_of(next) > seen.budget) {
+    const std::vector<int> most = next;
+    next = workers_;
+    for (int left = seen.budget - total_of(next); left > 0; --left) {
+      std::size_t neediest = next.size();
+      double need = 0;
+      for (std::size_t i = 0; i < next.size(); ++i) {
+        const double own = seen.stages[i].estimate.demand_seconds / next[i];
+        if (next[i] < most[i] && own > need) {
+          need = own;
+          neediest = i;
+        }
+      }
+      if (neediest == next.size()) break;
+      ++next[neediest];
+    }
+  }
+  return next;
+}
+
+Ramp::Advice Ramp::advance(const Observation& seen) {
+  meter_.add(seen);
+  if (!enough(seen)) return Advice::measure;
+
+  const double progress = meter_.progress(seen);
+  const bool gained = last_progress_ <= 0 || progress > (1.0 + settings_.ramp_gain) * last_progress_;
+  const std::vector<int> next = next_level(seen);
+  std::string why;
+  if (!gained)
+    why = fmt::format("the last step gained less than {:g}%", 100 * settings_.ramp_gain);
+  else if (next == workers_)
+    why = total_of(workers_) >= seen.budget ? "all workers are in use" : "more workers are of no use";
+  if (why.empty()) {
+    workers_ = next;
+    last_progress_ = progress;
+    meter_.clear();
+    return Advice::step;
+  }
+  // The jump needs to know every stage, and what the consumer takes.
+  bool known = true;
+  for (const LoaderObservation& loader : seen.loaders)
+    if (takes_part(loader) && loader.services < kServicesToKnow) known = false;
+  for (const StageObservation& stage : seen.stages)
+    if (stage.estimate.service_seconds <= 0 || !stage.estimate.visits_known) known = false;
+  if (!known && meter_.seconds() < settings_.window_most_seconds) return Advice::measure;
+  why_done_ = why;
+  return Advice::done;
+}
+
+}  // namespace weir::detail

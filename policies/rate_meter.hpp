@@ -1,0 +1,43 @@
+#pragma once
+
+#include <cstddef>
+#include <vector>
+
+#include <weir/export.hpp>
+#include <weir/observation.hpp>
+
+namespace weir::detail {
+
+/// Throughput measured on stages, not on batches: many more events, so a verdict sooner.
+///
+/// Thread safety: none.
+class WEIR_EXPORT RateMeter {
+ public:
+  struct Rate {
+    double per_second = 0;      ///< in consumer items
+    double relative_error = 1;  ///< one standard error
+  };
+
+  /// `memory_seconds`: how fast old windows fade; infinite: not at all.
+  explicit RateMeter(double memory_seconds) : memory_seconds_(memory_seconds) {}
+
+  void add(const Observation& seen);
+  void clear();
+  [[nodiscard]] double seconds() const { return seconds_; }
+  [[nodiscard]] bool empty() const { return seconds_ <= 0; }
+  /// By `stage`'s completions and its present visits.
+  [[nodiscard]] Rate rate(const Observation& seen, std::size_t stage) const;
+  /// Completions of a stage since clear(), fading.
+  [[nodiscard]] double completions(std::size_t stage) const;
+  /// Work done in consumer items a second: all stages' completions weighted by their demands, so that
+  /// stages that run ahead into a queue do not hide those behind.
+  [[nodiscard]] double progress(const Observation& seen) const;
+
+ private:
+  double memory_seconds_;
+  double seconds_ = 0;
+  std::vector<double> items_;
+  std::vector<double> completions_;
+};
+
+}  // namespace weir::detail

@@ -1,0 +1,45 @@
+#include "policies/static_policy.hpp"
+
+#include "policies/allotment.hpp"
+#include "policies/plan.hpp"
+
+namespace weir::detail {
+
+StaticPolicy::StaticPolicy(Choice choice, bool strict, const PolicySettings& settings)
+    : choice_(choice), strict_(strict), settings_(settings), meter_(settings.verify_seconds) {}
+
+Decision StaticPolicy::start(const Observation& first, const std::optional<Allocation>& start) {
+  Decision decision;
+  decision.kind = MoveKind::start;
+  decision.phase = "steady";
+  standing_.settled = true;
+  standing_.settled_at_seconds = first.time_seconds;
+  if (start) {
+    decision.allocation = *start;
+    decision.reason = "the settings that were loaded";
+  } else if (choice_ == Choice::fixed) {
+    decision.reason = "keep the settings in force";
+  } else {
+    const bool share = choice_ == Choice::share && !strict_;
+    decision.allocation = even_allotment(
+        first, strict_, share ? Allocation::kUnlimited : settings_.stay_slack);
+    decision.reason = "share the workers evenly";
+  }
+  return decision;
+}
+
+Decision StaticPolicy::decide(const Observation& seen) {
+  Decision decision;
+  decision.phase = "steady";
+  decision.reason = "this policy does not move";
+  if (!seen.valid || seen.first_after_change) return decision;
+  meter_.add(seen);
+  const Plan plan = make_plan(seen, settings_, strict_, settings_.release_margin);
+  if (plan.trusted && !seen.contended) {
+    standing_.best_verified = seen.current;
+    standing_.best_per_second = meter_.rate(seen, plan.binding).per_second;
+  }
+  return decision;
+}
+
+}  // namespace weir::detail
