@@ -33,13 +33,16 @@ int most_running(const Allocation& allocation, int stage) {
   return most;
 }
 
+bool stays(const Allocation& allocation, const StageView& view, int stage) {
+  return view.runnable && view.running < most_running(allocation, stage) &&
+         view.running <
+             allocation.stages[static_cast<std::size_t>(stage)].target + allocation.stay_slack;
+}
+
 int choose(const Allocation& allocation, std::span<const StageView> views, int last) {
   const auto count = static_cast<int>(views.size());
   const bool last_eligible = last >= 0 && last < count && eligible(allocation, views, last);
-  if (last_eligible) {
-    const auto i = static_cast<std::size_t>(last);
-    if (views[i].running < allocation.stages[i].target + allocation.stay_slack) return last;
-  }
+  if (last_eligible && stays(allocation, views[static_cast<std::size_t>(last)], last)) return last;
   int best = -1;
   double best_deficit = 0.0;
   for (int stage = count - 1; stage >= 0; --stage) {

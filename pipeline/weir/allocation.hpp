@@ -51,6 +51,11 @@ struct StageView {
 [[nodiscard]] WEIR_EXPORT int choose(const Allocation& allocation, std::span<const StageView> views,
                                      int last);
 
+/// The first rule of choose() alone: true when a worker of `stage` takes its next packet there too.
+/// Reads nothing but the stage's own view, so that staying costs one line; a stage in a group may not
+/// be judged by it.
+[[nodiscard]] WEIR_EXPORT bool stays(const Allocation& allocation, const StageView& view, int stage);
+
 /// The most workers that `stage` may have running at once under `allocation`, its group apart.
 [[nodiscard]] WEIR_EXPORT int most_running(const Allocation& allocation, int stage);
 

@@ -18,6 +18,9 @@
 /// The typed operators behind Stream: what turns user functions into detail::Operator.
 namespace weir::detail {
 
+/// The exception in flight as a note of the fatal kind.
+[[nodiscard]] WEIR_EXPORT FailureNote failure_note(const SampleInfo& info, const std::string& stage);
+
 /// Turns the exception in flight into a note in `out`, by the policy of `run`; `in` is emptied by the
 /// caller. Returns true when the policy is to replace.
 [[nodiscard]] WEIR_EXPORT bool record_failure(const SlotHeader& in, SlotHeader* out,

@@ -31,6 +31,7 @@ struct FailureNote {
   SampleInfo info;
   std::string stage;
   std::string reason;
+  bool own_policy = false;  ///< the stage's, so that its limits count its samples alone
   bool fatal = true;  ///< the policy is `fail`, or the exception may not be skipped
   bool replaced = false;
   double limit_count = -1;  ///< `max` of the policy as a count; negative: none
@@ -86,7 +87,8 @@ struct Slot : SlotHeader {
 
 /// What an edge needs to know of the type that it carries, so that edges are no templates.
 struct SlotType {
-  std::size_t size;
+  std::size_t size;        ///< of a slot
+  std::size_t value_size;  ///< of the value alone
   std::size_t alignment;
   void (*construct)(void* place);                      ///< an empty slot
   void (*destroy)(SlotHeader* slot);                   ///< ends the slot's life
@@ -101,6 +103,7 @@ template <class T>
 const SlotType& slot_type() {
   static const SlotType type{
       sizeof(Slot<T>),
+      sizeof(T),
       alignof(Slot<T>),
       [](void* place) { ::new (place) Slot<T>(); },
       [](SlotHeader* slot) { static_cast<Slot<T>*>(slot)->~Slot<T>(); },

@@ -1,0 +1,103 @@
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+
+#include <weir/mutex.hpp>
+#include <weir/telemetry.hpp>
+
+#include "pipeline/inlet.hpp"
+#include "pipeline/slot_window.hpp"
+
+namespace weir::detail {
+
+/// The queue between two stages, and the meter of the pipeline: slots by index over a window.
+///
+/// A producer may start index i while i < limit(): limit = frontier + arrived beyond it + depth -
+/// waiting, the frontier being the smallest index that has not arrived. So at most `depth` values wait
+/// or are being made here, tombstones and markers take no depth, and where order is kept a slow item
+/// lets the others run at most `depth` ahead.
+///
+/// Thread safety: all functions from any thread; the slots of a packet belong to its worker.
+/// Invariants: 1. each index arrives once and is claimed once; 2. waiting_ counts arrived, unclaimed
+/// values; 3. limit() only falls when the depth does.
+class Edge : public Inlet {
+ public:
+  Edge(const SlotType& type, std::int64_t depth);
+
+  // Producer.
+
+  /// Points packet.out at the slots from packet.out_first on, as many as `count`.
+  void open(Packet& packet, std::size_t count);
+  /// Hands over the slots of packet.out: each is live, or carries only its header.
+  void commit(const Packet& packet, Nanoseconds now);
+  [[nodiscard]] std::uint64_t limit() const { return limit_.load(std::memory_order_seq_cst); }
+
+  // Consumer.
+
+  void finish(Packet& packet) override;
+
+  // Control.
+
+  void set_depth(std::int64_t items, Nanoseconds now);
+  [[nodiscard]] std::int64_t depth() const { return depth_published_.load(std::memory_order_relaxed); }
+  [[nodiscard]] QueueSnapshot snapshot(Nanoseconds now) const;
+  [[nodiscard]] const SlotType& type() const { return *type_; }
+
+ protected:
+  /// Called with the lock held after items arrived: renumbering edges look at what is new in order.
+  virtual void arrived(const Packet& packet) WEIR_REQUIRES(mutex_) = 0;
+
+  /// Counts `live` values as claimed.
+  void claimed(std::int64_t live) WEIR_REQUIRES(mutex_) { waiting_count_ -= live; }
+  /// Adds to the bytes that the edge is said to hold.
+  void charge(std::int64_t bytes) WEIR_REQUIRES(mutex_) { bytes_ += bytes; }
+  /// Recomputes limit(); call after any change of what it depends on.
+  void publish() WEIR_REQUIRES(mutex_);
+  void advance_meter(Nanoseconds now) const WEIR_REQUIRES(mutex_);
+
+  mutable Mutex mutex_;
+  SlotWindow window_ WEIR_GUARDED_BY(mutex_);
+  std::uint64_t frontier_ WEIR_GUARDED_BY(mutex_) = 0;
+  std::int64_t waiting_count_ WEIR_GUARDED_BY(mutex_) = 0;
+
+ private:
+  const SlotType* const type_;
+  RangeSet beyond_ WEIR_GUARDED_BY(mutex_);  ///< arrived indexes above the frontier
+  std::int64_t depth_ WEIR_GUARDED_BY(mutex_);
+  std::uint64_t started_ WEIR_GUARDED_BY(mutex_) = 0;  ///< one past the highest index opened
+  std::int64_t bytes_ WEIR_GUARDED_BY(mutex_) = 0;
+
+  // The meter, integrals in ns since the first reading.
+  mutable Nanoseconds metered_ WEIR_GUARDED_BY(mutex_) = 0;
+  mutable double item_ns_ WEIR_GUARDED_BY(mutex_) = 0;
+  mutable double empty_ns_ WEIR_GUARDED_BY(mutex_) = 0;
+  mutable double full_ns_ WEIR_GUARDED_BY(mutex_) = 0;
+
+  std::atomic<std::uint64_t> limit_;
+  std::atomic<std::int64_t> depth_published_;
+};
+
+/// The ordinary edge: keeps the numbering, and gives out the smallest ready index first, so that a slow
+/// item idles nobody. In front of a serial stage items go out in index order only.
+class PlainEdge final : public Edge {
+ public:
+  PlainEdge(const SlotType& type, std::int64_t depth, bool in_order)
+      : Edge(type, depth), in_order_(in_order) {}
+
+  [[nodiscard]] bool claim(Packet& packet, const ClaimLimits& limits) override;
+
+ protected:
+  void arrived(const Packet& packet) override WEIR_REQUIRES(mutex_);
+
+ private:
+  void publish_ready() WEIR_REQUIRES(mutex_);
+
+  const bool in_order_;
+  RangeSet ready_ WEIR_GUARDED_BY(mutex_);
+  std::uint64_t next_in_order_ WEIR_GUARDED_BY(mutex_) = 0;
+  std::int64_t valueless_ WEIR_GUARDED_BY(mutex_) = 0;  ///< ready slots without a value
+};
+
+}  // namespace weir::detail

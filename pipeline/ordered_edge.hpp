@@ -1,0 +1,92 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <vector>
+
+#include "pipeline/edge.hpp"
+
+namespace weir::detail {
+
+/// An edge whose items are looked at one after another: in index order, or with `order: any` as they
+/// arrive within an epoch.
+///
+/// Thread safety: as Edge.
+/// Invariants: 1. in index order pull() gives each index once; 2. an epoch's end is given after all of
+/// its items, in either order.
+class OrderedEdge : public Edge {
+ public:
+  OrderedEdge(const SlotType& type, std::int64_t depth, bool any_order)
+      : Edge(type, depth), any_order_(any_order) {}
+
+ protected:
+  struct Entry {
+    std::uint64_t index = 0;
+    SlotHeader* slot = nullptr;
+  };
+
+  void arrived(const Packet& packet) final WEIR_REQUIRES(mutex_);
+  /// The next slot, whatever it holds; false: none yet. The slot stays in place until it is released.
+  [[nodiscard]] bool pull(Entry& entry) WEIR_REQUIRES(mutex_);
+  /// Empties a slot that nobody takes and gives its index back.
+  void discard(const Entry& entry) WEIR_REQUIRES(mutex_);
+  /// Called with the lock held when something new may be pulled.
+  virtual void look() WEIR_REQUIRES(mutex_) = 0;
+
+  const bool any_order_;
+
+ private:
+  std::uint64_t next_ WEIR_GUARDED_BY(mutex_) = 0;  ///< in order: next index to give
+
+  // With any order.
+  std::uint32_t epoch_ WEIR_GUARDED_BY(mutex_) = 0;
+  bool epoch_known_ WEIR_GUARDED_BY(mutex_) = false;
+  std::deque<Entry> current_ WEIR_GUARDED_BY(mutex_);
+  std::vector<Entry> later_ WEIR_GUARDED_BY(mutex_);    ///< of epochs to come
+  std::vector<Entry> markers_ WEIR_GUARDED_BY(mutex_);  ///< ends of epochs, sorted
+};
+
+/// The edge in front of a gathering stage: cuts what arrives into batches of `rows`.
+class GatherEdge final : public OrderedEdge {
+ public:
+  struct Settings {
+    std::uint64_t rows = 1;
+    bool drop_remainder = false;
+    std::uint32_t step = 0;  ///< operator number of the batch: passes that end behind it close one
+    bool any_order = false;
+  };
+  GatherEdge(const SlotType& type, std::int64_t depth, const Settings& settings)
+      : OrderedEdge(type, depth, settings.any_order), settings_(settings) {}
+
+  [[nodiscard]] bool claim(Packet& packet, const ClaimLimits& limits) override;
+  [[nodiscard]] bool renumbers() const override { return true; }
+
+ protected:
+  void look() override WEIR_REQUIRES(mutex_);
+
+ private:
+  /// What becomes one output: rows in order, or a marker.
+  struct Pending {
+    std::vector<Entry> rows;
+    std::size_t live = 0;
+    SlotState marker = SlotState::live;
+    std::uint32_t marker_step = 0;
+    SampleInfo info;
+    std::uint64_t ordinal = 0;
+    std::unique_ptr<FailureNotes> notes;
+  };
+
+  void close_batch(bool whole) WEIR_REQUIRES(mutex_);
+  void take_notes(SlotHeader& slot) WEIR_REQUIRES(mutex_);
+  void publish_ready() WEIR_REQUIRES(mutex_);
+
+  const Settings settings_;
+  Pending open_ WEIR_GUARDED_BY(mutex_);
+  std::uint64_t ordinal_ WEIR_GUARDED_BY(mutex_) = 0;  ///< survivors of the epoch given to batches
+  std::deque<Pending> closed_ WEIR_GUARDED_BY(mutex_);
+  std::vector<std::vector<Entry>> spare_rows_ WEIR_GUARDED_BY(mutex_);
+  std::uint64_t first_closed_ WEIR_GUARDED_BY(mutex_) = 0;  ///< output index of closed_.front()
+};
+
+}  // namespace weir::detail

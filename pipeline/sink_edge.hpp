@@ -1,0 +1,62 @@
+#pragma once
+
+#include <condition_variable>
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <vector>
+
+#include "pipeline/byte_ledger.hpp"
+#include "pipeline/ordered_edge.hpp"
+
+namespace weir::detail {
+
+/// The last edge: its consumer is the user's thread in next().
+///
+/// Thread safety: take() and give_back() belong to one consumer; everything else as Edge.
+class SinkEdge final : public OrderedEdge {
+ public:
+  SinkEdge(const SlotType& type, std::int64_t depth, bool any_order, ByteLedger& ledger)
+      : OrderedEdge(type, depth, any_order), ledger_(ledger) {}
+
+  enum class Take {
+    slot,    ///< `slot` is the consumer's until give_back()
+    empty,   ///< nothing yet: wait_for_work(), or run something oneself
+    closed,  ///< nothing will come any more
+  };
+  /// The next slot in order, whatever it holds.
+  [[nodiscard]] Take take(SlotHeader*& slot, Nanoseconds now);
+  /// Empties the slot that take() gave.
+  void give_back();
+  /// Blocks until take() would not say `empty`.
+  void wait();
+  /// Nothing more will arrive; wakes the consumer.
+  void close();
+
+  /// The index of the oldest undelivered item while it is missing; kNoIndex: it is here.
+  [[nodiscard]] std::uint64_t missing() const { return missing_.load(std::memory_order_seq_cst); }
+
+  [[nodiscard]] bool claim(Packet&, const ClaimLimits&) override { return false; }
+
+ protected:
+  void look() override WEIR_REQUIRES(mutex_);
+
+ private:
+  void publish_missing() WEIR_REQUIRES(mutex_);
+
+  static constexpr std::size_t kMostTaken = 256;
+
+  ByteLedger& ledger_;
+  std::vector<Entry> taken_;   ///< the consumer's alone
+  std::size_t next_taken_ = 0;
+  Entry held_;
+  bool holds_ = false;
+
+  std::deque<Entry> ready_ WEIR_GUARDED_BY(mutex_);  ///< pulled, not yet taken
+  bool closed_ WEIR_GUARDED_BY(mutex_) = false;
+  bool consumer_waits_ WEIR_GUARDED_BY(mutex_) = false;
+  std::condition_variable arrival_;
+  std::atomic<std::uint64_t> missing_{0};
+};
+
+}  // namespace weir::detail

@@ -1,0 +1,91 @@
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include <weir/mutex.hpp>
+#include <weir/step.hpp>
+
+#include "pipeline/index_map.hpp"
+#include "pipeline/inlet.hpp"
+
+namespace weir::detail {
+
+/// A `repeat` that stands behind something that is no function of the index: the whole source is gone
+/// through again, with a marker between the passes.
+struct OuterRepeat {
+  std::uint64_t times = 1;
+  std::uint32_t step = 0;  ///< operator number of the innermost such repeat
+};
+
+/// The source as the first stage sees it: always ready until the last epoch's end.
+///
+/// An indexable source costs nothing per item but its place; values are made by the claiming worker.
+/// Ahead of the claims the kernel is asked for the next items (Source::hint), and what that opened is
+/// kept until the item is made. A source without an index is read by one worker at a time.
+///
+/// Thread safety: as Inlet.
+/// Invariants: 1. an epoch is size() * passes items, a pass_end behind each pass but the last, and one
+/// epoch_end; 2. next_ counts both items and markers.
+class SourceInlet final : public Inlet {
+ public:
+  struct Settings {
+    std::shared_ptr<const Source> source;
+    std::optional<IndexMap> map;  ///< none: the source has no index
+    OuterRepeat outer;
+    std::uint32_t first_epoch = 0;
+    std::uint64_t first_place = 0;  ///< in the first epoch, over all passes
+    std::optional<std::uint32_t> end_epoch;  ///< one past the last
+    bool look_ahead = false;
+  };
+  explicit SourceInlet(Settings settings);
+  ~SourceInlet() override;
+
+  [[nodiscard]] bool claim(Packet& packet, const ClaimLimits& limits) override;
+  void materialise(Packet& packet) override;
+  void finish(Packet&) override {}
+  [[nodiscard]] bool charges_slots() const override { return false; }
+  [[nodiscard]] bool exclusive() const { return !settings_.map.has_value(); }
+
+  /// The rest of the pass that `info` belongs to will not be used: goes on with its end.
+  void end_pass(const SampleInfo& info);
+  /// Nothing more is given out.
+  void halt();
+
+ private:
+  struct Hint;
+
+  void claim_indexed(Packet& packet, std::uint64_t count) WEIR_REQUIRES(mutex_);
+  void finish_pass(SlotHeader* marker) WEIR_REQUIRES(mutex_);
+  void publish() WEIR_REQUIRES(mutex_);
+  void materialise_indexed(Packet& packet);
+  void materialise_pass(Packet& packet);
+  void hint_ahead(const Packet& packet);
+  [[nodiscard]] int take_hint(std::uint64_t index);
+  [[nodiscard]] Located locate_next(std::uint64_t place) WEIR_REQUIRES(mutex_);
+
+  const Settings settings_;
+  const std::uint64_t pass_size_;  ///< items of one pass; kNoIndex without an index
+  Mutex mutex_;
+  std::uint64_t next_ WEIR_GUARDED_BY(mutex_) = 0;  ///< stream index of the next item or marker
+  std::uint32_t epoch_ WEIR_GUARDED_BY(mutex_);
+  std::uint32_t pass_ WEIR_GUARDED_BY(mutex_) = 0;
+  std::uint64_t place_ WEIR_GUARDED_BY(mutex_) = 0;  ///< in the pass
+  bool halted_ WEIR_GUARDED_BY(mutex_) = false;
+  std::unique_ptr<IndexMap::Walk> walk_ WEIR_GUARDED_BY(mutex_);
+
+  // A source without an index: of the one worker that holds the claim.
+  bool cut_short_ WEIR_GUARDED_BY(mutex_) = false;
+  std::unique_ptr<SourcePass> pass_reader_;
+  std::uint64_t serial_sample_ = 0;
+
+  // Look-ahead, a ring by stream index; an entry is (index << 32 | descriptor + 1), 0: none.
+  std::uint64_t hinted_ WEIR_GUARDED_BY(mutex_) = 0;
+  std::vector<std::atomic<std::uint64_t>> hints_;
+};
+
+}  // namespace weir::detail

@@ -1,0 +1,377 @@
+#include "pipeline/stage.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <utility>
+
+#include <weir/error.hpp>
+#include <weir/operator.hpp>
+
+namespace weir::detail {
+namespace {
+
+constexpr double kPacketNanoseconds = 100'000;
+constexpr std::int64_t kMostPacketItems = 1024;
+constexpr double kSmoothing = 0.2;
+
+}  // namespace
+
+Nanoseconds monotonic_now() {
+  return std::chrono::duration_cast<std::chrono::nanoseconds>(
+             std::chrono::steady_clock::now().time_since_epoch())
+      .count();
+}
+
+Stage::Stage(Settings settings)
+    : settings_(std::move(settings)),
+      samples_under_way_(static_cast<std::size_t>(settings_.most_workers)),
+      scratch_(static_cast<std::size_t>(settings_.most_workers)) {
+  for (int worker = 0; worker < settings_.most_workers; ++worker) {
+    counters_.push_back(std::make_unique<StageCounters>());
+    counters_.back()->operator_ns = std::vector<Counter<std::int64_t>>(settings_.parts.size());
+  }
+}
+
+Stage::~Stage() = default;
+
+bool Stage::runnable() const {
+  const std::uint64_t first = settings_.in->first_ready();
+  if (first == kNoIndex) return false;
+  if (first < settings_.out->limit() &&
+      settings_.ledger->has_room(bytes_per_output(), settings_.is_source))
+    return true;
+  return first == settings_.zone->exempt();
+}
+
+bool Stage::enter(int most) {
+  int running = running_.load(std::memory_order_relaxed);
+  do {
+    if (running >= most) return false;
+  } while (!running_.compare_exchange_weak(running, running + 1, std::memory_order_seq_cst));
+  return true;
+}
+
+std::int64_t Stage::packet_items() const {
+  const double item_ns = item_ns_.load(std::memory_order_relaxed);
+  if (item_ns <= 0) return 1;
+  return std::clamp<std::int64_t>(static_cast<std::int64_t>(kPacketNanoseconds / item_ns), 1,
+                                  kMostPacketItems);
+}
+
+bool Stage::claim(Packet& packet, const StageAllocation& allotted, int active) {
+  packet.clear();
+  packet.started = monotonic_now();
+  ClaimLimits limits;
+  limits.limit = settings_.out->limit();
+  limits.exempt = settings_.zone->exempt();
+  const int workers = std::max(1, std::min(active, allotted.cap));
+  const std::int64_t waiting = settings_.in->waiting();
+  std::int64_t items = allotted.packet_items > 0 ? allotted.packet_items : packet_items();
+  items = std::min(items, std::max<std::int64_t>(1, (waiting + workers - 1) / workers));
+  limits.most_live = static_cast<std::size_t>(items);
+
+  const std::uint64_t each = bytes_per_output();
+  std::uint64_t outputs = gathers() ? 1 : static_cast<std::uint64_t>(items);
+  if (gathers()) outputs = std::max<std::uint64_t>(1, outputs * limits.most_live / settings_.rows);
+  if (!settings_.ledger->reserve(each * outputs, settings_.is_source, false)) {
+    outputs = 1;
+    limits.most_live = 1;
+    const bool exempt = settings_.in->first_ready() == limits.exempt;
+    if (!settings_.ledger->reserve(each, settings_.is_source, exempt)) return false;
+    // The grant beyond the bound is for that one index, whatever else has room.
+    if (exempt) limits.limit = std::min(limits.limit, limits.exempt + 1);
+  }
+  packet.reserved_bytes = each * outputs;
+  if (!settings_.in->claim(packet, limits)) {
+    settings_.ledger->release(packet.reserved_bytes);
+    packet.reserved_bytes = 0;
+    return false;
+  }
+  return true;
+}
+
+SlotArray& Stage::scratch(int worker, std::size_t part) {
+  std::vector<std::unique_ptr<SlotArray>>& own = scratch_[static_cast<std::size_t>(worker)];
+  if (own.empty()) own.resize(settings_.parts.size());
+  if (!own[part]) own[part] = std::make_unique<SlotArray>(*settings_.parts[part].output);
+  return *own[part];
+}
+
+OperatorRun Stage::operator_run(const Part& part, int worker) const {
+  OperatorRun run;
+  run.seed = settings_.seed;
+  run.operator_index = part.number;
+  run.worker = worker;
+  run.stop = settings_.stop;
+  run.stage = &settings_.name;
+  run.policy = part.policy;
+  run.stage_has_policy = part.has_policy;
+  return run;
+}
+
+void Stage::run(Packet& packet, int worker) {
+  StageCounters& counters = this->counters(worker);
+  counters.started_ns.set(packet.started);
+  settings_.in->materialise(packet);
+  if (settings_.in->charges_slots()) {
+    if (settings_.input->fixed_bytes) {
+      packet.in_bytes = packet.live * settings_.input->value_size;
+    } else {
+      for (const SlotHeader* slot : packet.in)
+        if (slot->state == SlotState::live) packet.in_bytes += settings_.input->bytes(slot);
+    }
+  }
+  if (!packet.in.empty())
+    samples_under_way_[static_cast<std::size_t>(worker)].set(packet.in.front()->info.sample_id);
+  if (gathers()) run_gatherer(packet, worker);
+  else run_operators(packet, worker);
+  measure_output(packet);
+}
+
+void Stage::run_operators(Packet& packet, int worker) {
+  settings_.out->open(packet, packet.in.size());
+  packet.live_in.clear();
+  packet.final_out.clear();
+  for (std::size_t i = 0; i < packet.in.size(); ++i) {
+    SlotHeader* in = packet.in[i];
+    if (in->state == SlotState::live) {
+      packet.live_in.push_back(in);
+      packet.final_out.push_back(packet.out[i]);
+    } else {
+      packet.out[i]->take_header(*in);
+      in->state = SlotState::empty;
+      in->replaced = false;
+    }
+  }
+  packet.live = packet.live_in.size();
+  StageCounters& counters = this->counters(worker);
+  const std::size_t parts = settings_.parts.size();
+  Nanoseconds begun = parts > 1 ? monotonic_now() : 0;
+  for (std::size_t p = 0; p < parts && !packet.live_in.empty(); ++p) {
+    const Part& part = settings_.parts[p];
+    const bool last = p + 1 == parts;
+    const std::size_t count = packet.live_in.size();
+    OperatorRun run = operator_run(part, worker);
+    std::vector<SlotHeader*>& targets = last ? packet.final_out : packet.live_out_slots;
+    if (last && settings_.places != nullptr) {
+      packet.ordinals.resize(count);
+      for (std::size_t i = 0; i < count; ++i) {
+        const SampleInfo& info = packet.live_in[i]->info;
+        packet.ordinals[i] = settings_.places->ordinal(info.epoch, info.source_index);
+      }
+      run.arena = settings_.places;
+      run.ordinals = packet.ordinals.data();
+    }
+    if (!last) {
+      SlotArray& array = scratch(worker, p);
+      array.reserve(count);
+      targets.resize(count);
+      for (std::size_t i = 0; i < count; ++i) targets[i] = array[i];
+    }
+    part.op->process(packet.live_in.data(), targets.data(), count, run);
+    if (parts > 1) {
+      const Nanoseconds ended = monotonic_now();
+      counters.operator_ns[p].add(ended - begun);
+      begun = ended;
+    }
+    if (last) break;
+    // What lost its value here goes straight to its place behind the stage.
+    std::size_t kept = 0;
+    for (std::size_t i = 0; i < count; ++i) {
+      SlotHeader* slot = targets[i];
+      if (slot->state == SlotState::live) {
+        packet.live_in[kept] = slot;
+        packet.final_out[kept] = packet.final_out[i];
+        ++kept;
+      } else {
+        packet.final_out[i]->take_header(*slot);
+        slot->state = SlotState::empty;
+        slot->replaced = false;
+      }
+    }
+    packet.live_in.resize(kept);
+    packet.final_out.resize(kept);
+  }
+}
+
+void Stage::run_gatherer(Packet& packet, int worker) {
+  settings_.out->open(packet, packet.groups.size());
+  for (std::size_t g = 0; g < packet.groups.size(); ++g) {
+    GatherGroup& group = packet.groups[g];
+    SlotHeader* out = packet.out[g];
+    out->info = group.info;
+    out->notes = std::move(group.notes);
+    if (group.marker != SlotState::live) {
+      out->state = group.marker;
+      out->marker_step = group.marker_step;
+      if (group.marker == SlotState::epoch_end && settings_.arena != nullptr && group.info.epoch > 0)
+        settings_.arena->end_epoch(group.info.epoch - 1);
+      continue;
+    }
+    OperatorRun run = operator_run(settings_.parts.front(), worker);
+    run.arena = settings_.arena;
+    run.ordinals = &group.ordinal;
+    settings_.gatherer->gather({packet.in.data() + group.first_row, group.rows}, out, run);
+  }
+}
+
+void Stage::measure_output(Packet& packet) const {
+  const SlotType& type = settings_.out->type();
+  bool fatal = false;
+  for (const SlotHeader* slot : packet.out) {
+    if (slot->state == SlotState::live) {
+      ++packet.live_out;
+      if (!type.fixed_bytes) packet.out_bytes += type.bytes(slot);
+    }
+    if (slot->notes) {
+      for (const FailureNote& note : *slot->notes) {
+        if (note.stage != settings_.name) continue;
+        ++packet.failures;
+        fatal = fatal || note.fatal;
+      }
+    }
+    if (settings_.arena != nullptr && !gathers() && slot->state == SlotState::failed)
+      settings_.arena->note_bad(slot->info.epoch, slot->info.source_index);
+  }
+  if (type.fixed_bytes) packet.out_bytes = packet.live_out * type.value_size;
+  if (fatal && settings_.on_fatal) settings_.on_fatal();
+}
+
+void Stage::commit(Packet& packet, int worker) {
+  const Nanoseconds now = monotonic_now();
+  const Nanoseconds elapsed = std::max<Nanoseconds>(now - packet.started, 1);
+  StageCounters& counters = this->counters(worker);
+  counters.started_ns.set(0);
+  counters.slot_ns.add(elapsed);
+  counters.unattributed_ns.add(elapsed);
+  counters.packets.add(1);
+  counters.items_in.add(packet.live);
+  counters.items_out.add(packet.live_out);
+  counters.bytes_out.add(packet.out_bytes);
+  if (packet.failures > 0) counters.errors.add(packet.failures);
+  if (packet.live > 0) {
+    const double each = static_cast<double>(elapsed) / static_cast<double>(packet.live);
+    counters.slot_seconds_squared.add(each * each * 1e-18 * static_cast<double>(packet.live));
+    counters.service_times[DurationHistogram::bucket(static_cast<std::uint64_t>(each))].add(
+        packet.live);
+    learn(packet, elapsed);
+  }
+  if (packet.out_bytes > packet.reserved_bytes)
+    settings_.ledger->add(packet.out_bytes - packet.reserved_bytes);
+  else
+    settings_.ledger->release(packet.reserved_bytes - packet.out_bytes);
+  settings_.out->commit(packet, now);
+  settings_.in->finish(packet);
+  settings_.ledger->release(packet.in_bytes);
+}
+
+void Stage::learn(const Packet& packet, Nanoseconds elapsed) {
+  // Several workers may overwrite one another here; an estimate does not mind a lost update.
+  const double each = static_cast<double>(elapsed) / static_cast<double>(packet.live);
+  const double old = item_ns_.load(std::memory_order_relaxed);
+  item_ns_.store(old <= 0 ? each : old + kSmoothing * (each - old), std::memory_order_relaxed);
+  if (packet.live_out == 0) return;
+  const double bytes =
+      static_cast<double>(packet.out_bytes) / static_cast<double>(packet.live_out);
+  const double mean = output_mean_.load(std::memory_order_relaxed);
+  const double square = output_square_.load(std::memory_order_relaxed);
+  const double new_mean = mean <= 0 ? bytes : mean + kSmoothing * (bytes - mean);
+  const double new_square =
+      mean <= 0 ? bytes * bytes : square + kSmoothing * (bytes * bytes - square);
+  output_mean_.store(new_mean, std::memory_order_relaxed);
+  output_square_.store(new_square, std::memory_order_relaxed);
+  // Mean and 1.65 standard deviations: the p95 of a normal distribution.
+  const double deviation = std::sqrt(std::max(0.0, new_square - new_mean * new_mean));
+  output_bytes_.store(static_cast<std::uint64_t>(new_mean + 1.65 * deviation),
+                      std::memory_order_relaxed);
+}
+
+void Stage::adjust_depth(const StageAllocation& allotted, int active, const Stage* downstream,
+                         const StageAllocation* allotted_downstream) {
+  std::int64_t depth = settings_.hand_depth;
+  if (depth == 0) depth = allotted.depth_items;
+  if (depth == 0) {
+    const auto workers_of = [active](const StageAllocation& allocation) {
+      return std::max<std::int64_t>(1, std::min(active, allocation.cap));
+    };
+    if (gathers()) {
+      // Batches are large: as many ahead as the stage's share of workers asks for.
+      const double share = std::min(std::ceil(allotted.target), 1e6);
+      depth = std::max<std::int64_t>(
+          4, 2 * std::min<std::int64_t>(workers_of(allotted), static_cast<std::int64_t>(share)));
+      depth = std::max(depth, 2 * packet_items() / static_cast<std::int64_t>(settings_.rows));
+    } else {
+      depth = 2 * workers_of(allotted) * packet_items();
+    }
+    if (downstream != nullptr) {
+      std::int64_t taken = downstream->packet_items();
+      std::int64_t takers = workers_of(*allotted_downstream);
+      if (downstream->gathers()) {
+        taken = std::max(taken, static_cast<std::int64_t>(downstream->settings_.rows));
+        const double share = std::min(std::ceil(allotted_downstream->target), 1e6);
+        takers = std::min(takers, static_cast<std::int64_t>(share) + 1);
+      }
+      depth = std::max(depth, std::max<std::int64_t>(2, takers) * taken);
+    }
+  }
+  const std::int64_t now = settings_.out->depth();
+  // Packet sizes wander; a depth that is near enough stays.
+  const bool by_rule = settings_.hand_depth == 0 && allotted.depth_items == 0;
+  if (depth == now || (by_rule && depth < now && depth * 4 > now) ||
+      (by_rule && depth > now && depth * 4 < now * 5))
+    return;
+  settings_.out->set_depth(depth, monotonic_now());
+}
+
+StageSnapshot Stage::snapshot(Nanoseconds now) const {
+  StageSnapshot snapshot;
+  snapshot.name = settings_.name;
+  snapshot.serial = settings_.serial;
+  snapshot.fixed_workers = settings_.fixed_workers;
+  snapshot.hand_cap = settings_.hand_cap;
+  snapshot.hand_depth = settings_.hand_depth;
+  for (const Part& part : settings_.parts) snapshot.operators.push_back({part.name, 0, 0});
+  std::array<std::uint64_t, DurationHistogram::kBuckets> buckets{};
+  for (const std::unique_ptr<StageCounters>& counters : counters_) {
+    snapshot.items_in += counters->items_in.get();
+    snapshot.items_out += counters->items_out.get();
+    snapshot.errors += counters->errors.get();
+    snapshot.packets += counters->packets.get();
+    snapshot.bytes_out += counters->bytes_out.get();
+    snapshot.slot_seconds += static_cast<double>(counters->slot_ns.get()) * 1e-9;
+    snapshot.slot_seconds_squared += counters->slot_seconds_squared.get();
+    snapshot.cpu_user_seconds += counters->cpu_user_seconds.get();
+    snapshot.cpu_system_seconds += counters->cpu_system_seconds.get();
+    snapshot.run_queue_seconds += counters->run_queue_seconds.get();
+    snapshot.voluntary_switches +=
+        static_cast<std::uint64_t>(counters->voluntary_switches.get());
+    snapshot.involuntary_switches +=
+        static_cast<std::uint64_t>(counters->involuntary_switches.get());
+    const Nanoseconds begun = counters->started_ns.get();
+    if (begun > 0 && now > begun) {
+      const double age = static_cast<double>(now - begun) * 1e-9;
+      snapshot.running_seconds += age;
+      snapshot.oldest_running_seconds = std::max(snapshot.oldest_running_seconds, age);
+    }
+    for (std::size_t p = 0; p < snapshot.operators.size(); ++p)
+      snapshot.operators[p].seconds +=
+          static_cast<double>(counters->operator_ns[p].get()) * 1e-9;
+    for (std::size_t b = 0; b < buckets.size(); ++b) buckets[b] += counters->service_times[b].get();
+  }
+  for (std::size_t b = 0; b < buckets.size(); ++b)
+    if (buckets[b] > 0)
+      snapshot.service_times.add(
+          static_cast<std::uint64_t>(DurationHistogram::middle_nanoseconds(b)), buckets[b]);
+  snapshot.running_seconds += snapshot.slot_seconds;
+  if (snapshot.operators.size() == 1) snapshot.operators[0].seconds = snapshot.slot_seconds;
+  for (OperatorSnapshot& op : snapshot.operators) op.items = snapshot.items_in;
+  snapshot.running = running();
+  snapshot.queue = settings_.out->snapshot(now);
+  snapshot.wait_output_seconds = snapshot.queue.full_seconds;
+  if (const auto* edge = dynamic_cast<const Edge*>(settings_.in))
+    snapshot.wait_input_seconds = edge->snapshot(now).empty_seconds;
+  return snapshot;
+}
+
+}  // namespace weir::detail

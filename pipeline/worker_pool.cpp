@@ -1,0 +1,478 @@
+#include "pipeline/worker_pool.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <utility>
+
+#include "machine/thread_usage.hpp"
+
+namespace weir::detail {
+namespace {
+
+constexpr Nanoseconds kClockInterval = 5'000'000;
+constexpr std::chrono::seconds kLateAfter{5};
+
+double seconds_of(std::chrono::nanoseconds time) { return static_cast<double>(time.count()) * 1e-9; }
+
+}  // namespace
+
+WorkerPool::WorkerPool(Settings settings)
+    : settings_(std::move(settings)), group_running_(static_cast<std::size_t>(settings_.workers)) {
+  ledger_.set_bound(settings_.memory_bytes);
+  for (int i = 0; i < settings_.workers; ++i) workers_.push_back(std::make_unique<Worker>());
+  auto first = std::make_unique<Assignment>();
+  first->allocation = settings_.first;
+  first->allocation.stages.clear();
+  first->allocation.active = std::clamp(settings_.first.active, 1, settings_.workers);
+  active_.store(first->allocation.active, std::memory_order_relaxed);
+  {
+    MutexLock lock(publish_mutex_);
+    current_.store(first.get(), std::memory_order_seq_cst);
+    owned_ = std::move(first);
+  }
+  if (!settings_.threads) {
+    MutexLock lock(sleep_mutex_);
+    count_unparked(active_.load(std::memory_order_relaxed));
+    return;
+  }
+  for (int i = 0; i < settings_.workers; ++i)
+    workers_[static_cast<std::size_t>(i)]->thread = std::thread([this, i] { work(i); });
+}
+
+WorkerPool::~WorkerPool() {
+  stop_.store(true, std::memory_order_seq_cst);
+  {
+    MutexLock lock(sleep_mutex_);
+    for (const std::unique_ptr<Worker>& worker : workers_) worker->wake.notify_all();
+  }
+  for (const std::unique_ptr<Worker>& worker : workers_)
+    if (worker->thread.joinable()) worker->thread.join();
+}
+
+// Publishing.
+
+void WorkerPool::publish(std::unique_ptr<Assignment> next) {
+  active_.store(next->allocation.active, std::memory_order_seq_cst);
+  const Assignment* old = current_.exchange(next.get(), std::memory_order_seq_cst);
+  // Choosing takes no lock for long and calls nothing of the user's: this wait is short.
+  for (const std::unique_ptr<Worker>& worker : workers_)
+    while (worker->reading.load(std::memory_order_seq_cst) == old) std::this_thread::yield();
+  owned_ = std::move(next);
+}
+
+const WorkerPool::Assignment* WorkerPool::read(Worker& worker) {
+  const Assignment* assignment = current_.load(std::memory_order_seq_cst);
+  while (true) {
+    worker.reading.store(assignment, std::memory_order_seq_cst);
+    const Assignment* again = current_.load(std::memory_order_seq_cst);
+    if (again == assignment) return assignment;
+    assignment = again;
+  }
+}
+
+void WorkerPool::add(const LoaderStages* loader, const std::vector<StageAllocation>& allotted) {
+  {
+    MutexLock lock(publish_mutex_);
+    auto next = std::make_unique<Assignment>(*owned_);
+    next->loaders.push_back(loader);
+    next->stages.insert(next->stages.end(), loader->stages.begin(), loader->stages.end());
+    next->allocation.stages.insert(next->allocation.stages.end(), allotted.begin(),
+                                   allotted.end());
+    next->allocation.structure = ++structure_;
+    adjust_depths(*next);
+    publish(std::move(next));
+  }
+  work_may_be_ready();
+}
+
+void WorkerPool::remove(const LoaderStages* loader, const std::function<void()>& late) {
+  {
+    MutexLock lock(publish_mutex_);
+    auto next = std::make_unique<Assignment>();
+    next->allocation = owned_->allocation;
+    next->allocation.stages.clear();
+    std::size_t stage = 0;
+    for (const LoaderStages* other : owned_->loaders) {
+      for (Stage* own : other->stages) {
+        if (other != loader) {
+          next->stages.push_back(own);
+          next->allocation.stages.push_back(owned_->allocation.stages[stage]);
+        }
+        ++stage;
+      }
+      if (other != loader) next->loaders.push_back(other);
+    }
+    next->allocation.structure = ++structure_;
+    publish(std::move(next));
+  }
+  draining_.fetch_add(1, std::memory_order_seq_cst);
+  const auto idle = [loader] {
+    return std::all_of(loader->stages.begin(), loader->stages.end(),
+                       [](const Stage* stage) { return stage->running() == 0; });
+  };
+  {
+    MutexLock lock(drain_mutex_);
+    const auto deadline = std::chrono::steady_clock::now() + kLateAfter;
+    bool said = false;
+    while (!idle()) {
+      if (said) {
+        lock.wait(drained_);
+      } else if (!lock.wait_until(drained_, deadline) && !idle()) {
+        said = true;
+        if (late) late();
+      }
+    }
+  }
+  draining_.fetch_sub(1, std::memory_order_seq_cst);
+}
+
+Allocation WorkerPool::allocation() const {
+  MutexLock lock(publish_mutex_);
+  return owned_->allocation;
+}
+
+bool WorkerPool::apply(const Allocation& allocation) {
+  {
+    MutexLock lock(publish_mutex_);
+    if (allocation.structure != structure_ ||
+        allocation.stages.size() != owned_->stages.size())
+      return false;
+    auto next = std::make_unique<Assignment>(*owned_);
+    next->allocation = allocation;
+    next->allocation.active = std::clamp(allocation.active, 1, workers());
+    if (next->allocation.groups.size() > workers_.size()) return false;
+    for (std::size_t i = 0; i < next->stages.size(); ++i) {
+      StageAllocation& own = next->allocation.stages[i];
+      const Stage::Settings& stage = next->stages[i]->settings();
+      if (stage.serial) own.cap = 1;
+      if (stage.fixed_workers > 0) {
+        own.cap = stage.fixed_workers;
+        own.target = stage.fixed_workers;
+      }
+      if (stage.hand_cap > 0) own.cap = std::min(own.cap, stage.hand_cap);
+      own.cap = std::clamp(own.cap, 1, workers());
+      if (own.group >= static_cast<int>(next->allocation.groups.size())) own.group = -1;
+    }
+    adjust_depths(*next);
+    publish(std::move(next));
+  }
+  settle_parking();
+  work_may_be_ready();
+  return true;
+}
+
+void WorkerPool::adjust_depths(const Assignment& assignment) const {
+  const Allocation& allocation = assignment.allocation;
+  std::size_t stage = 0;
+  for (const LoaderStages* loader : assignment.loaders) {
+    for (std::size_t i = 0; i < loader->stages.size(); ++i, ++stage) {
+      const bool last = i + 1 == loader->stages.size();
+      loader->stages[i]->adjust_depth(allocation.stages[stage], allocation.active,
+                                      last ? nullptr : loader->stages[i + 1],
+                                      last ? nullptr : &allocation.stages[stage + 1]);
+    }
+  }
+}
+
+// Parking and sleeping.
+
+void WorkerPool::count_unparked(int change) {
+  const Nanoseconds now = monotonic_now();
+  const int before = unparked_.load(std::memory_order_relaxed);
+  if (unparked_since_ != 0)
+    unparked_ns_ += static_cast<double>(now - unparked_since_) * static_cast<double>(before);
+  unparked_since_ = now;
+  const int after = before + change;
+  unparked_.store(after, std::memory_order_seq_cst);
+  if (after > peak_unparked_.load(std::memory_order_relaxed))
+    peak_unparked_.store(after, std::memory_order_relaxed);
+}
+
+void WorkerPool::unpark_up_to_active() {
+  while (!parked_.empty() && unparked_.load(std::memory_order_relaxed) <
+                                 active_.load(std::memory_order_seq_cst)) {
+    Worker& worker = *workers_[static_cast<std::size_t>(parked_.back())];
+    parked_.pop_back();
+    worker.parked = false;
+    worker.signalled = true;
+    count_unparked(1);
+    worker.wake.notify_one();
+  }
+}
+
+void WorkerPool::settle_parking() {
+  if (!settings_.threads) return;
+  MutexLock lock(sleep_mutex_);
+  // Sleepers need no packet boundary: they are parked where they sleep, the longest sleeper first.
+  while (!sleepers_.empty() && unparked_.load(std::memory_order_relaxed) >
+                                   active_.load(std::memory_order_seq_cst)) {
+    const int id = sleepers_.front();
+    sleepers_.erase(sleepers_.begin());
+    sleeping_.fetch_sub(1, std::memory_order_seq_cst);
+    workers_[static_cast<std::size_t>(id)]->parked = true;
+    parked_.push_back(id);
+    count_unparked(-1);
+  }
+  unpark_up_to_active();
+}
+
+bool WorkerPool::park(int id) {
+  Worker& worker = *workers_[static_cast<std::size_t>(id)];
+  {
+    MutexLock lock(sleep_mutex_);
+    if (unparked_.load(std::memory_order_relaxed) <= active_.load(std::memory_order_seq_cst))
+      return false;
+    worker.parked = true;
+    worker.signalled = false;
+    parked_.push_back(id);
+    count_unparked(-1);
+  }
+  wake_if_choosable(worker);  // It may have been woken for work that it leaves to another now.
+  MutexLock lock(sleep_mutex_);
+  while (!worker.signalled && !stop_.load(std::memory_order_seq_cst)) lock.wait(worker.wake);
+  return true;
+}
+
+void WorkerPool::sleep(int id) {
+  Worker& worker = *workers_[static_cast<std::size_t>(id)];
+  {
+    MutexLock lock(sleep_mutex_);
+    worker.signalled = false;
+    sleepers_.push_back(id);
+    sleeping_.fetch_add(1, std::memory_order_seq_cst);
+  }
+  // Whoever makes a stage runnable stores that first and then reads sleeping_; here it is the other
+  // way round, so that one of the two sees the other.
+  std::atomic_thread_fence(std::memory_order_seq_cst);
+  const bool choosable = look(*read(worker), worker.views);
+  worker.reading.store(nullptr, std::memory_order_seq_cst);
+  MutexLock lock(sleep_mutex_);
+  if (choosable && !worker.signalled && !worker.parked) {
+    sleepers_.erase(std::find(sleepers_.begin(), sleepers_.end(), id));
+    sleeping_.fetch_sub(1, std::memory_order_seq_cst);
+    return;
+  }
+  while (!worker.signalled && !stop_.load(std::memory_order_seq_cst)) lock.wait(worker.wake);
+}
+
+void WorkerPool::wake_one() {
+  MutexLock lock(sleep_mutex_);
+  if (sleepers_.empty()) return;
+  const int id = sleepers_.back();
+  sleepers_.pop_back();
+  sleeping_.fetch_sub(1, std::memory_order_seq_cst);
+  Worker& worker = *workers_[static_cast<std::size_t>(id)];
+  worker.signalled = true;
+  worker.wake.notify_one();
+}
+
+bool WorkerPool::look(const Assignment& assignment, std::vector<StageView>& views) {
+  views.resize(assignment.stages.size());
+  for (std::size_t i = 0; i < views.size(); ++i)
+    views[i] = {assignment.stages[i]->running(), assignment.stages[i]->runnable()};
+  return choose(assignment.allocation, views, -1) >= 0;
+}
+
+void WorkerPool::wake_if_choosable(Worker& worker) {
+  std::atomic_thread_fence(std::memory_order_seq_cst);
+  if (sleeping_.load(std::memory_order_seq_cst) == 0) return;
+  const bool choosable = look(*read(worker), worker.views);
+  worker.reading.store(nullptr, std::memory_order_seq_cst);
+  if (choosable) wake_one();
+}
+
+void WorkerPool::work_may_be_ready() {
+  std::atomic_thread_fence(std::memory_order_seq_cst);
+  if (sleeping_.load(std::memory_order_seq_cst) == 0) return;
+  MutexLock lock(publish_mutex_);
+  if (look(*owned_, outside_views_)) wake_one();
+}
+
+// Working.
+
+int WorkerPool::last_index(const Assignment& assignment, Worker& worker) const {
+  if (worker.last_assignment != &assignment) {
+    const auto at = std::find(assignment.stages.begin(), assignment.stages.end(), worker.last);
+    worker.last_index =
+        at == assignment.stages.end() ? -1 : static_cast<int>(at - assignment.stages.begin());
+    worker.last_assignment = &assignment;
+  }
+  return worker.last_index;
+}
+
+bool WorkerPool::enter(const Assignment& assignment, int stage, Worker& worker) {
+  const Allocation& allocation = assignment.allocation;
+  const int group = allocation.stages[static_cast<std::size_t>(stage)].group;
+  if (group >= 0) {
+    std::atomic<int>& running = group_running_[static_cast<std::size_t>(group)];
+    const int most = allocation.groups[static_cast<std::size_t>(group)];
+    int now = running.load(std::memory_order_relaxed);
+    do {
+      if (now >= most) return false;
+    } while (!running.compare_exchange_weak(now, now + 1, std::memory_order_seq_cst));
+  }
+  if (!assignment.stages[static_cast<std::size_t>(stage)]->enter(
+          most_running(allocation, stage))) {
+    if (group >= 0)
+      group_running_[static_cast<std::size_t>(group)].fetch_sub(1, std::memory_order_seq_cst);
+    return false;
+  }
+  worker.group = group;
+  return true;
+}
+
+void WorkerPool::leave(Stage* stage, int group) {
+  if (group >= 0)
+    group_running_[static_cast<std::size_t>(group)].fetch_sub(1, std::memory_order_seq_cst);
+  stage->leave();  // From here on the stage may be gone.
+  if (draining_.load(std::memory_order_seq_cst) > 0) {
+    MutexLock lock(drain_mutex_);
+    drained_.notify_all();
+  }
+}
+
+bool WorkerPool::begin(int id) {
+  Worker& worker = *workers_[static_cast<std::size_t>(id)];
+  const Assignment& assignment = *read(worker);
+  const Allocation& allocation = assignment.allocation;
+  const std::size_t count = assignment.stages.size();
+  const auto claim = [&](int stage) {
+    Stage* entered = assignment.stages[static_cast<std::size_t>(stage)];
+    if (!enter(assignment, stage, worker)) return false;
+    if (!entered->claim(worker.packet, allocation.stages[static_cast<std::size_t>(stage)],
+                        allocation.active)) {
+      leave(entered, worker.group);
+      return false;
+    }
+    worker.stage = entered;
+    worker.last = entered;
+    worker.last_index = stage;
+    worker.last_assignment = &assignment;
+    return true;
+  };
+  bool begun = false;
+  const int last = last_index(assignment, worker);
+  if (last >= 0 && allocation.stages[static_cast<std::size_t>(last)].group < 0) {
+    const Stage& stage = *assignment.stages[static_cast<std::size_t>(last)];
+    begun = stays(allocation, {stage.running(), stage.runnable()}, last) && claim(last);
+  }
+  if (!begun) {
+    (void)look(assignment, worker.views);
+    for (std::size_t attempt = 0; attempt < count && !begun; ++attempt) {
+      const int stage = choose(allocation, worker.views, last);
+      if (stage < 0) break;
+      begun = claim(stage);
+      worker.views[static_cast<std::size_t>(stage)].runnable = false;
+    }
+  }
+  worker.reading.store(nullptr, std::memory_order_seq_cst);
+  if (begun) wake_if_choosable(worker);
+  return begun;
+}
+
+void WorkerPool::end(int id) {
+  Worker& worker = *workers_[static_cast<std::size_t>(id)];
+  Stage* stage = std::exchange(worker.stage, nullptr);
+  stage->run(worker.packet, id);
+  stage->commit(worker.packet, id);
+  if (monotonic_now() - worker.clocks_read >= kClockInterval) read_clocks(id);
+  leave(stage, worker.group);
+  wake_if_choosable(worker);
+}
+
+bool WorkerPool::step(int worker) {
+  if (!begin(worker)) return false;
+  end(worker);
+  return true;
+}
+
+void WorkerPool::work(int id) {
+  Worker& worker = *workers_[static_cast<std::size_t>(id)];
+  if (settings_.on_start) settings_.on_start(id);
+  {
+    MutexLock lock(sleep_mutex_);
+    if (unparked_.load(std::memory_order_relaxed) < active_.load(std::memory_order_seq_cst)) {
+      count_unparked(1);
+    } else {
+      worker.parked = true;
+      parked_.push_back(id);
+      while (!worker.signalled && !stop_.load(std::memory_order_seq_cst)) lock.wait(worker.wake);
+    }
+  }
+  while (!stop_.load(std::memory_order_seq_cst)) {
+    if (unparked_.load(std::memory_order_relaxed) > active_.load(std::memory_order_relaxed) &&
+        park(id))
+      continue;
+    if (begin(id)) end(id);
+    else sleep(id);
+  }
+  if (settings_.on_end) settings_.on_end(id);
+}
+
+// Telemetry.
+
+void WorkerPool::read_clocks(int id) {
+  Worker& worker = *workers_[static_cast<std::size_t>(id)];
+  worker.clocks_read = monotonic_now();
+  const ThreadUsage usage = read_thread_usage();
+  const double user = seconds_of(usage.cpu_user);
+  const double system = seconds_of(usage.cpu_system);
+  const double queue = seconds_of(usage.run_queue_delay.value_or(std::chrono::nanoseconds{0}));
+  const Assignment& assignment = *read(worker);
+  double total = 0;
+  for (const Stage* stage : assignment.stages)
+    total += static_cast<double>(stage->counters(id).unattributed_ns.get());
+  if (total > 0) {
+    for (const Stage* stage : assignment.stages) {
+      StageCounters& counters = stage->counters(id);
+      const double share = static_cast<double>(counters.unattributed_ns.get()) / total;
+      if (share <= 0) continue;
+      counters.unattributed_ns.set(0);
+      counters.cpu_user_seconds.add(share * (user - worker.cpu_user_seconds));
+      counters.cpu_system_seconds.add(share * (system - worker.cpu_system_seconds));
+      counters.run_queue_seconds.add(share * (queue - worker.run_queue_seconds));
+      counters.voluntary_switches.add(
+          share * static_cast<double>(usage.voluntary_switches - worker.voluntary_switches));
+      counters.involuntary_switches.add(
+          share * static_cast<double>(usage.involuntary_switches - worker.involuntary_switches));
+    }
+  }
+  adjust_depths(assignment);
+  worker.reading.store(nullptr, std::memory_order_seq_cst);
+  worker.cpu_user_seconds = user;
+  worker.cpu_system_seconds = system;
+  worker.run_queue_seconds = queue;
+  worker.voluntary_switches = usage.voluntary_switches;
+  worker.involuntary_switches = usage.involuntary_switches;
+}
+
+Snapshot WorkerPool::snapshot() const {
+  Snapshot snapshot;
+  MutexLock lock(publish_mutex_);
+  const Nanoseconds now = monotonic_now();
+  snapshot.time_seconds = static_cast<double>(now) * 1e-9;
+  snapshot.budget = workers();
+  snapshot.active = owned_->allocation.active;
+  {
+    MutexLock sleep_lock(sleep_mutex_);
+    snapshot.unparked = unparked_.load(std::memory_order_relaxed);
+    if (unparked_since_ != 0)
+      unparked_ns_ += static_cast<double>(now - unparked_since_) * snapshot.unparked;
+    unparked_since_ = now;
+    snapshot.unparked_seconds = unparked_ns_ * 1e-9;
+  }
+  snapshot.memory_bytes = ledger_.used();
+  snapshot.memory_peak_bytes = ledger_.peak();
+  snapshot.memory_bound_bytes = ledger_.bound();
+  snapshot.structure = structure_;
+  for (const LoaderStages* loader : owned_->loaders) {
+    snapshot.loaders.push_back({loader->name, loader->consumer()});
+    for (const Stage* stage : loader->stages) {
+      snapshot.stages.push_back(stage->snapshot(now));
+      snapshot.stages.back().loader = static_cast<int>(snapshot.loaders.size()) - 1;
+    }
+  }
+  return snapshot;
+}
+
+}  // namespace weir::detail
