@@ -40,7 +40,6 @@ BalancePolicy::BalancePolicy(bool strict, const PolicySettings& settings)
       settings_(settings),
       ramp_(settings),
       meter_(0.5 * settings.verify_seconds),
-      spread_(std::numeric_limits<double>::infinity()),
       needs_(settings.shrink_memory_seconds),
       failed_(settings),
       margin_(settings.release_margin) {}
@@ -84,7 +83,7 @@ Decision BalancePolicy::change(MoveKind kind, Allocation to, const Observation& 
   standing_.settled = false;
   standing_.settled_at_seconds = seen.time_seconds;
   meter_.clear();
-  spread_.clear();
+  waited_seconds_ = 0;
   windows_ = confirmed_ = waiting_ = below_best_ = 0;
   held_ = false;
   return decision;
@@ -121,6 +120,7 @@ Decision BalancePolicy::decide(const Observation& seen) {
     return decision;
   }
   ++windows_;
+  waited_seconds_ += seen.window_seconds;
   meter_.add(seen);
   switch (phase_) {
     case Phase::ramp:
@@ -143,7 +143,7 @@ Decision BalancePolicy::in_ramp(const Observation& seen) {
   const Ramp::Advice advice = ramp_.advance(seen);
   if (advice == Ramp::Advice::done) {
     const Plan plan = make_plan(seen, settings_, strict_, margin_);
-    return jump(seen, plan, ramp_.meter().rate(seen, plan.binding), ramp_.why_done());
+    return jump(seen, plan, &ramp_.meter(), ramp_.why_done());
   }
   Decision decision =
       advice == Ramp::Advice::measure
@@ -155,54 +155,59 @@ Decision BalancePolicy::in_ramp(const Observation& seen) {
 }
 
 Decision BalancePolicy::in_spread(const Observation& seen) {
-  spread_.add(seen);
   const Plan plan = make_plan(seen, settings_, strict_, margin_);
-  const bool waited = spread_.seconds() >= kRelearnSeconds;
+  const bool waited = waited_seconds_ >= kRelearnSeconds;
   if (!plan.trusted && !waited) return hold("stages are not known well enough yet");
-  return jump(seen, plan, meter_.rate(seen, plan.binding), "the stages are known");
+  return jump(seen, plan, &meter_, "the stages are known");
 }
 
 Decision BalancePolicy::in_probation(const Observation& seen) {
-  spread_.add(seen);
   if (windows_ < settings_.probation_windows) return hold("on probation");
   const Plan plan = make_plan(seen, settings_, strict_, margin_);
-  if (!plan.known && spread_.seconds() < kRelearnSeconds) return hold("on probation");
+  if (!plan.known && waited_seconds_ < kRelearnSeconds) return hold("on probation");
   phase_ = Phase::steady;
-  accept(seen, meter_.rate(seen, plan.binding).per_second);
+  accept(seen);
   return in_steady(seen);
 }
 
-Decision BalancePolicy::jump(const Observation& seen, const Plan& plan,
-                             const RateMeter::Rate& before, const std::string& why) {
+Decision BalancePolicy::try_out(MoveKind kind, const Allocation& to, const Observation& seen,
+                                const Verification::Promise& promise, double predicted,
+                                std::string reason) {
+  verification_.emplace(promise, settings_);
+  last_gain_ = promise.predicted_gain;
+  before_ = seen.current;
+  under_trial_ = to;
+  phase_ = Phase::verify;
+  return change(kind, to, seen, predicted, std::move(reason));
+}
+
+Decision BalancePolicy::jump(const Observation& seen, const Plan& plan, const RateMeter* before,
+                             const std::string& why) {
   Verification::Promise promise;
   promise.kind = MoveKind::jump;
   promise.binding = plan.binding;
-  promise.per_second = plan.per_second;
-  promise.before_per_second = before.per_second;
-  promise.before_error = before.relative_error;
+  if (before != nullptr) {
+    promise.before = before->rate(seen, plan.binding);
+    const double now = before->per_second(seen, plan.binding);
+    promise.predicted_gain = now > 0 ? plan.per_second / now - 1.0 : 0.0;
+  }
   // The level before may have lived on full queues; the jump only must not lose.
   promise.gain_required = false;
-  verification_.emplace(promise, settings_);
-  last_gain_ = verification_->predicted_gain();
-  before_ = seen.current;
-  under_trial_ = plan.allocation;
-  phase_ = Phase::verify;
-  return change(MoveKind::jump, plan.allocation, seen, plan.per_second,
-                fmt::format("{}: {}", why, described(plan.allocation, seen)));
+  return try_out(MoveKind::jump, plan.allocation, seen, promise, plan.per_second,
+                 fmt::format("{}: {}", why, described(plan.allocation, seen)));
 }
 
 Decision BalancePolicy::in_verify(const Observation& seen) {
-  std::optional<Outcome> outcome = verification_->judge(seen, consumer_full(seen));
+  std::optional<Outcome> outcome = verification_->judge(seen, excused(seen));
   if (!outcome) {
     Decision decision = hold("the last move is being judged");
     decision.predicted_gain = verification_->predicted_gain();
     return decision;
   }
-  const double realised = verification_->realised(seen).per_second;
   verification_.reset();
   phase_ = Phase::steady;
   if (outcome->verdict != Outcome::Verdict::rolled_back) {
-    accept(seen, realised);
+    accept(seen);
     Decision decision = in_steady(seen);
     decision.outcome = outcome;
     return decision;
@@ -232,7 +237,7 @@ Decision BalancePolicy::on_drift(const Observation& seen) {
   std::string names;
   for (const StageObservation& stage : seen.stages)
     if (stage.drifted) names += (names.empty() ? "" : ", ") + stage.name;
-  spread_.clear();
+  waited_seconds_ = 0;
   meter_.clear();
   standing_.settled = false;
   windows_ = 0;
@@ -247,7 +252,6 @@ Decision BalancePolicy::on_drift(const Observation& seen) {
 }
 
 Decision BalancePolicy::in_relearn(const Observation& seen) {
-  spread_.add(seen);
   const Plan plan = make_plan(seen, settings_, strict_, margin_);
   if (!strict_ && seen.current.active < seen.budget && most_wait(seen) > settings_.consumer_rearm) {
     Allocation freely = seen.current;
@@ -255,7 +259,7 @@ Decision BalancePolicy::in_relearn(const Observation& seen) {
     return change(MoveKind::rearm, std::move(freely), seen, 0,
                   "the consumer waits while costs are learnt: use all workers");
   }
-  const bool waited = spread_.seconds() >= kRelearnSeconds;
+  const bool waited = waited_seconds_ >= kRelearnSeconds;
   if (!plan.trusted && !waited) return hold("changed stages are not known well enough yet");
   if (!plan.known) return hold("a stage has not completed anything yet");
   if (!differs(seen.current, plan.allocation) &&
@@ -263,19 +267,26 @@ Decision BalancePolicy::in_relearn(const Observation& seen) {
     phase_ = Phase::steady;
     return in_steady(seen);
   }
-  return jump(seen, plan, meter_.rate(seen, plan.binding), "the new costs are known");
+  // What was measured while costs changed is no measure for what follows.
+  return jump(seen, plan, nullptr, "the new costs are known");
 }
 
 bool BalancePolicy::consumer_full(const Observation& seen) const {
   return most_wait(seen) <= settings_.consumer_hold;
 }
 
-void BalancePolicy::accept(const Observation& seen, double per_second) {
+bool BalancePolicy::excused(const Observation& seen) const {
+  return consumer_full(seen) || seen.contended || seen.label == "source" || seen.label == "memory";
+}
+
+void BalancePolicy::accept(const Observation& seen) {
+  if (seen.contended) return;
+  const double rate = meter_.per_second(seen, binding_stage(seen));
   const bool first = !standing_.best_verified || best_is_stale_;
-  const bool no_worse = per_second >= (1.0 - 0.5 * settings_.dead_band) * standing_.best_per_second;
-  if (!first && !no_worse && !consumer_full(seen)) return;
+  const bool worse = rate < (1.0 - 0.5 * settings_.dead_band) * standing_.best_per_second;
+  if (!first && worse && !excused(seen)) return;
   standing_.best_verified = seen.current;
-  standing_.best_per_second = per_second;
+  standing_.best_per_second = rate;
   best_is_stale_ = false;
   best_label_ = seen.label;
 }
@@ -284,7 +295,7 @@ double BalancePolicy::predicted_gain(const Observation& seen, const Plan& plan) 
   // Whole workers have no help from others, so that the model says what they hold; sharing is
   // compared with what is measured.
   const auto loader = static_cast<std::size_t>(seen.stages[plan.binding].loader);
-  double now = meter_.rate(seen, plan.binding).per_second;
+  double now = meter_.per_second(seen, plan.binding);
   if (strict_ && seen.current.strict)
     now = std::min(modelled_rate(seen, plan.binding), consumer_rate(seen.loaders[loader]));
   return now > 0 ? plan.per_second / now - 1.0 : 0.0;
@@ -293,27 +304,34 @@ double BalancePolicy::predicted_gain(const Observation& seen, const Plan& plan) 
 Decision BalancePolicy::in_steady(const Observation& seen) {
   const Plan plan = make_plan(seen, settings_, strict_, margin_);
   if (!plan.known) return hold("a stage has not completed anything yet");
-  needs_.add(plan.allocation.active, seen.time_seconds);
+  // The shrink memory keeps the present needs; the peak rate would make it remember twice as long.
+  needs_.add(make_plan(seen, settings_, strict_, margin_, Pace::present).allocation.active,
+             seen.time_seconds);
   held_ = held_ || seen.label == "consumer";
   waiting_ = most_wait(seen) > settings_.consumer_rearm ? waiting_ + 1 : 0;
   last_gain_ = predicted_gain(seen, plan);
 
-  if (seen.label == "source") return hold("the source is the limit");
-  if (std::optional<Decision> decision = rearm(seen, plan)) return *decision;
-  if (std::optional<Decision> decision = release(seen, plan)) return *decision;
-  if (std::optional<Decision> decision = gain(seen, plan)) return *decision;
-  if (std::optional<Decision> decision = regret(seen, plan)) return *decision;
+  const bool suspect = std::any_of(seen.stages.begin(), seen.stages.end(),
+                                   [](const StageObservation& stage) { return stage.suspect; });
+  std::optional<Decision> decision = rearm(seen, plan);
+  if (!decision && suspect) return hold("costs may be changing: wait for the next window");
+  if (!decision) decision = release(seen, plan);
+  if (!decision) decision = gain(seen, plan);
+  if (!decision) decision = regret(seen, plan);
+  if (decision) return *decision;
   if (standing_.best_verified && !differs(*standing_.best_verified, seen.current) &&
       !seen.contended)
-    standing_.best_per_second = meter_.rate(seen, plan.binding).per_second;
-  if (confirmed_ == 0 && windows_ >= settings_.settled_windows) standing_.settled = true;
-  return hold("nothing is to be gained");
+    standing_.best_per_second = meter_.per_second(seen, plan.binding);
+  if (windows_ >= settings_.settled_windows) standing_.settled = true;
+  return hold(seen.label == "source" ? "the source is the limit" : "nothing is to be gained");
 }
 
 // The consumer is the limit by the model and waits all the same: more workers, at once.
 std::optional<Decision> BalancePolicy::rearm(const Observation& seen, const Plan& plan) {
   const bool waits = waiting_ > 0 && (held_ || waiting_ >= kWindowsToFill);
-  if (!waits || !plan.consumer_limited || seen.current.active >= seen.budget) return std::nullopt;
+  if (!waits || !plan.consumer_limited || seen.label == "source" ||
+      seen.current.active >= seen.budget)
+    return std::nullopt;
   Plan more = plan;
   while (more.allocation.active <= seen.current.active && more.consumer_limited) {
     margin_ += kMarginStep;
@@ -321,47 +339,35 @@ std::optional<Decision> BalancePolicy::rearm(const Observation& seen, const Plan
   }
   if (more.allocation.active <= seen.current.active) return std::nullopt;
   needs_.clear();
-  standing_.best_verified.reset();
-  phase_ = Phase::verify;
-  before_ = seen.current;
-  under_trial_ = more.allocation;
   Verification::Promise promise;
   promise.kind = MoveKind::rearm;
   promise.binding = more.binding;
-  promise.per_second = more.per_second;
-  promise.before_per_second = meter_.rate(seen, more.binding).per_second;
-  promise.before_error = meter_.rate(seen, more.binding).relative_error;
+  promise.before = meter_.rate(seen, more.binding);
   promise.gain_required = false;
-  verification_.emplace(promise, settings_);
-  return change(MoveKind::rearm, more.allocation, seen, more.per_second,
-                fmt::format("the consumer waits {:.1f}% of the time: {}", 100 * most_wait(seen),
-                            described(more.allocation, seen)));
+  return try_out(MoveKind::rearm, more.allocation, seen, promise, more.per_second,
+                 fmt::format("the consumer waits {:.1f}% of the time: {}", 100 * most_wait(seen),
+                             described(more.allocation, seen)));
 }
 
 // Workers that were not needed for a while are parked, if the rate is held without them.
 std::optional<Decision> BalancePolicy::release(const Observation& seen, const Plan& plan) {
   const int most = needs_.largest(seen.time_seconds);
-  if (most == 0 || most >= seen.current.active || seen.contended) return std::nullopt;
+  if (most == 0 || most >= seen.current.active || seen.contended || seen.label == "source")
+    return std::nullopt;
   if (strict_ && plan.allocation.active != most) return std::nullopt;
-  const double now = meter_.rate(seen, plan.binding).per_second;
-  if (plan.per_second < (1.0 - settings_.dead_band) * now) return std::nullopt;
+  if (plan.per_second < (1.0 - settings_.dead_band) * meter_.per_second(seen, plan.binding))
+    return std::nullopt;
   Allocation to = plan.allocation;
   to.active = most;
   if (failed_.marked(to, seen.time_seconds)) return std::nullopt;
-  phase_ = Phase::verify;
-  before_ = seen.current;
-  under_trial_ = to;
   Verification::Promise promise;
   promise.kind = MoveKind::release;
   promise.binding = plan.binding;
-  promise.per_second = std::min(plan.per_second, now);
-  promise.before_per_second = now;
-  promise.before_error = meter_.rate(seen, plan.binding).relative_error;
+  promise.before = meter_.rate(seen, plan.binding);
   promise.gain_required = false;
-  verification_.emplace(promise, settings_);
-  return change(MoveKind::release, to, seen, plan.per_second,
-                fmt::format("no more than {} workers were needed for {:g} s: {}", most,
-                            settings_.shrink_memory_seconds, described(to, seen)));
+  return try_out(MoveKind::release, to, seen, promise, plan.per_second,
+                 fmt::format("no more than {} workers were needed for {:g} s: {}", most,
+                             settings_.shrink_memory_seconds, described(to, seen)));
 }
 
 std::optional<Decision> BalancePolicy::gain(const Observation& seen, const Plan& plan) {
@@ -370,36 +376,29 @@ std::optional<Decision> BalancePolicy::gain(const Observation& seen, const Plan&
   const bool sure = strict_ && error <= kStrictError && last_gain_ >= kStrictGain;
   const bool wanted = plan.trusted && (last_gain_ >= dead_band || sure) &&
                       differs(seen.current, plan.allocation) &&
-                      !failed_.marked(plan.allocation, seen.time_seconds) &&
-                      !consumer_full(seen);
+                      !failed_.marked(plan.allocation, seen.time_seconds) && !excused(seen);
   confirmed_ = wanted ? confirmed_ + 1 : 0;
   if (!wanted) return std::nullopt;
   const int needed = last_gain_ > settings_.confirm_once_gain ? 1 : settings_.confirm;
   if (confirmed_ < needed) return hold("a gain is predicted: confirm it");
-
-  const RateMeter::Rate before = meter_.rate(seen, plan.binding);
   Verification::Promise promise;
   promise.kind = MoveKind::move;
   promise.binding = plan.binding;
-  promise.before_per_second = before.per_second;
-  promise.before_error = before.relative_error;
-  promise.per_second = before.per_second * (1.0 + last_gain_);
-  verification_.emplace(promise, settings_);
-  before_ = seen.current;
-  under_trial_ = plan.allocation;
-  phase_ = Phase::verify;
-  return change(MoveKind::move, plan.allocation, seen, plan.per_second,
-                fmt::format("{:+.1f}% predicted: {}", 100 * last_gain_,
-                            described(plan.allocation, seen)));
+  promise.before = meter_.rate(seen, plan.binding);
+  promise.predicted_gain = last_gain_;
+  return try_out(MoveKind::move, plan.allocation, seen, promise, plan.per_second,
+                 fmt::format("{:+.1f}% predicted: {}", 100 * last_gain_,
+                             described(plan.allocation, seen)));
 }
 
 // Bounded regret: clearly below the best verified settings for a while, and nothing else changed.
 std::optional<Decision> BalancePolicy::regret(const Observation& seen, const Plan& plan) {
-  const RateMeter::Rate now = meter_.rate(seen, plan.binding);
-  const bool below = standing_.best_verified && !best_is_stale_ && !consumer_full(seen) &&
-                     !seen.contended && seen.label == best_label_ &&
+  const double error = meter_.rate(seen, plan.binding).relative_error;
+  const double now = meter_.per_second(seen, plan.binding);
+  const bool below = standing_.best_verified && !best_is_stale_ && !excused(seen) &&
+                     seen.label == best_label_ &&
                      differs(*standing_.best_verified, seen.current) &&
-                     now.per_second * (1.0 + 2 * now.relative_error) <
+                     now * (1.0 + 2 * error) <
                          (1.0 - settings_.dead_band) * standing_.best_per_second;
   below_best_ = below ? below_best_ + 1 : 0;
   if (below_best_ < kRegretWindows) return std::nullopt;

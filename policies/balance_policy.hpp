@@ -60,17 +60,23 @@ class WEIR_EXPORT BalancePolicy final : public Policy {
   [[nodiscard]] Decision in_relearn(const Observation& seen);
   [[nodiscard]] Decision in_steady(const Observation& seen);
 
-  [[nodiscard]] Decision jump(const Observation& seen, const Plan& plan,
-                              const RateMeter::Rate& before, const std::string& why);
+  /// Applies `to` and begins to judge it by `promise`.
+  [[nodiscard]] Decision try_out(MoveKind kind, const Allocation& to, const Observation& seen,
+                                 const Verification::Promise& promise, double predicted,
+                                 std::string reason);
+  [[nodiscard]] Decision jump(const Observation& seen, const Plan& plan, const RateMeter* before,
+                              const std::string& why);
   [[nodiscard]] Decision on_drift(const Observation& seen);
   [[nodiscard]] std::optional<Decision> rearm(const Observation& seen, const Plan& plan);
   [[nodiscard]] std::optional<Decision> release(const Observation& seen, const Plan& plan);
   [[nodiscard]] std::optional<Decision> gain(const Observation& seen, const Plan& plan);
   [[nodiscard]] std::optional<Decision> regret(const Observation& seen, const Plan& plan);
 
-  void accept(const Observation& seen, double per_second);
+  void accept(const Observation& seen);
   [[nodiscard]] double predicted_gain(const Observation& seen, const Plan& plan) const;
   [[nodiscard]] bool consumer_full(const Observation& seen) const;
+  /// Something else than the workers limits the rate now.
+  [[nodiscard]] bool excused(const Observation& seen) const;
 
   const bool strict_;
   const PolicySettings settings_;
@@ -78,7 +84,7 @@ class WEIR_EXPORT BalancePolicy final : public Policy {
   Standing standing_;
   Ramp ramp_;
   RateMeter meter_;   // of the allocation in force, fading
-  RateMeter spread_;  // since a phase of waiting began, not fading
+  double waited_seconds_ = 0;  // in a phase that waits for stages to be known
   NeedMemory needs_;
   FailedMoves failed_;
   std::optional<Verification> verification_;

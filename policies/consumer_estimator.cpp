@@ -50,10 +50,12 @@ LoaderObservation ConsumerEstimator::add(const ConsumerSnapshot& before,
   seen.service_seconds = service_.mean();
   seen.services = services_;
   seen.throughput = delivered_.mean();
+  if (seen.services > 0)
+    seen.present_per_second = seen.service_seconds > kNoServiceSeconds
+                                  ? 1.0 / seen.service_seconds
+                                  : std::numeric_limits<double>::infinity();
   if (seen.services > 0 && ended > 0 && !spans_pause) {
-    const double potential = seen.service_seconds > kNoServiceSeconds
-                                 ? 1.0 / seen.service_seconds
-                                 : std::numeric_limits<double>::infinity();
+    const double potential = seen.present_per_second;
     while (!peaks_.empty() && peaks_.back().per_second <= potential) peaks_.pop_back();
     peaks_.push_back({now_seconds, potential});
   }

@@ -38,7 +38,7 @@ Bounds find_bounds(const Observation& seen) {
   const Problem free = make_problem(seen, kInfinity, false);
   bounds.shared_per_second = sum_of(solve_shared(free).per_second);
   bounds.whole_per_second = sum_of(solve_whole(free).per_second);
-  const Problem asked = make_problem(seen, 1.0, seen.current.strict);
+  const Problem asked = make_problem(seen, 1.0, seen.current.strict, Pace::present);
   const Solution need = seen.current.strict ? solve_whole(asked) : solve_shared(asked);
   bounds.needed_workers = std::clamp(static_cast<int>(std::ceil(need.total - 1e-6)), 1,
                                      std::max(1, seen.budget));

@@ -14,6 +14,9 @@ constexpr double kContentionSeconds = 1.0;
 // mostly sleep wait for a CPU nearly as long as they use it, and are not contended.
 constexpr double kContendedSlotShare = 0.05;
 
+// After so many windows under one allocation the running workers have found their levels.
+constexpr int kSettledWindows = 3;
+
 double clamped_share(double seconds, double window_seconds) {
   return std::clamp(seconds / window_seconds, 0.0, 1.0);
 }
@@ -46,6 +49,7 @@ Observation Observer::begin(const Snapshot& snapshot, const Allocation& current)
   loaders_.assign(snapshot.loaders.size(), ConsumerEstimator(settings_));
   cpu_wait_ = {};
   slot_wait_ = {};
+  windows_since_change_ = 0;
   Observation seen;
   describe(snapshot, current, seen);
   for (const LoaderSnapshot& loader : snapshot.loaders)
@@ -75,6 +79,8 @@ bool Observer::contended(const Snapshot& snapshot, double window_seconds) {
 
 void Observer::observe_stages(const Snapshot& snapshot, Observation& seen) {
   const double dt = seen.window_seconds;
+  std::vector<StageWindow> windows;
+  bool some_drifted = false;
   for (std::size_t i = 0; i < snapshot.stages.size(); ++i) {
     const StageSnapshot& now = snapshot.stages[i];
     const StageSnapshot& before = last_->stages[i];
@@ -94,6 +100,7 @@ void Observer::observe_stages(const Snapshot& snapshot, Observation& seen) {
     window.running_mean = (now.running_seconds - before.running_seconds) / dt;
     window.oldest_running_seconds = now.oldest_running_seconds;
     window.learn = !seen.first_after_change && !seen.contended;
+    window.settled = windows_since_change_ > kSettledWindows;
 
     stage.items_per_second = window.items_in / dt;
     stage.items_out_per_second = window.items_out / dt;
@@ -109,7 +116,13 @@ void Observer::observe_stages(const Snapshot& snapshot, Observation& seen) {
         clamped_share(now.queue.empty_seconds - before.queue.empty_seconds, dt);
     stage.queue_full_share = clamped_share(now.queue.full_seconds - before.queue.full_seconds, dt);
     stage.drifted = stages_[i].add(window);
-    stage.estimate = stages_[i].estimate();
+    stage.suspect = stages_[i].suspect();
+    some_drifted = some_drifted || stage.drifted;
+    windows.push_back(window);
+  }
+  for (std::size_t i = 0; i < stages_.size(); ++i) {
+    if (some_drifted) stages_[i].restart(windows[i]);
+    seen.stages[i].estimate = stages_[i].estimate();
   }
 }
 
@@ -151,9 +164,8 @@ Observation Observer::observe(const Snapshot& snapshot, const Allocation& curren
   seen.unparked_mean =
       (snapshot.unparked_seconds - last_->unparked_seconds) / seen.window_seconds;
   seen.first_after_change = changed;
+  windows_since_change_ = changed ? 0 : windows_since_change_ + 1;
   seen.contended = contended(snapshot, seen.window_seconds);
-  observe_stages(snapshot, seen);
-  find_visits(seen);
   for (std::size_t l = 0; l < snapshot.loaders.size(); ++l) {
     LoaderObservation loader =
         loaders_[l].add(last_->loaders[l].consumer, snapshot.loaders[l].consumer,
@@ -161,6 +173,8 @@ Observation Observer::observe(const Snapshot& snapshot, const Allocation& curren
     loader.name = snapshot.loaders[l].name;
     seen.loaders.push_back(loader);
   }
+  observe_stages(snapshot, seen);
+  find_visits(seen);
   judge_validity(seen);
   seen.bounds = find_bounds(seen);
   seen.label = diagnose(seen, settings_, strict_);

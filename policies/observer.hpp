@@ -45,6 +45,7 @@ class WEIR_EXPORT Observer {
   std::vector<ConsumerEstimator> loaders_;
   DecayedSums cpu_wait_;  // items: CPU time and waits for it; sum: the waits
   DecayedSums slot_wait_; // items: slot time; sum: the waits
+  int windows_since_change_ = 0;
 };
 
 }  // namespace weir::detail

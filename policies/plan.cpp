@@ -29,9 +29,9 @@ bool loaders_below(const std::vector<double>& rates, const std::vector<double>& 
 }  // namespace
 
 Plan make_plan(const Observation& seen, const PolicySettings& settings, bool strict,
-               double margin) {
+               double margin, Pace pace) {
   Plan plan;
-  Problem problem = make_problem(seen, margin, strict);
+  Problem problem = make_problem(seen, margin, strict, pace);
   Solution solution = strict ? solve_whole(problem) : solve_shared(problem);
   if (solution.workers.size() != seen.stages.size()) {  // by hand more workers than there are
     plan.allocation = seen.current;
@@ -69,7 +69,8 @@ Plan make_plan(const Observation& seen, const PolicySettings& settings, bool str
     const auto loader = static_cast<std::size_t>(seen.stages[plan.binding].loader);
     const bool comparable = seen.stages[plan.binding].estimate.visits_known;
     plan.per_second = std::min(solution.per_second[loader],
-                               comparable ? consumer_rate(seen.loaders[loader]) : kInfinity);
+                               comparable ? consumer_rate(seen.loaders[loader], pace)
+                                          : kInfinity);
   }
   return plan;
 }

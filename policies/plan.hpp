@@ -9,7 +9,7 @@
 #include <weir/observation.hpp>
 #include <weir/policy_settings.hpp>
 
-#include "policies/solver.hpp"
+#include "policies/problem.hpp"
 
 namespace weir::detail {
 
@@ -27,7 +27,7 @@ struct Plan {
 /// Solves `seen`. Where the workers are not the limit, `margin` is how far above the limit they are
 /// to hold the rate.
 [[nodiscard]] WEIR_EXPORT Plan make_plan(const Observation& seen, const PolicySettings& settings,
-                                         bool strict, double margin);
+                                         bool strict, double margin, Pace pace = Pace::peak);
 
 /// X that `current` gives by the model, for the loader of `binding`; strict allocations only.
 [[nodiscard]] WEIR_EXPORT double modelled_rate(const Observation& seen, std::size_t binding);

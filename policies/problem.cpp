@@ -23,16 +23,17 @@ bool takes_part(const LoaderObservation& loader) {
   return (loader.asked || loader.services > 0) && !loader.paused;
 }
 
-double consumer_rate(const LoaderObservation& loader) {
+double consumer_rate(const LoaderObservation& loader, Pace pace) {
   if (!takes_part(loader)) return 0.0;
-  return loader.peak_per_second > 0 ? loader.peak_per_second : kInfinity;
+  const double rate = pace == Pace::peak ? loader.peak_per_second : loader.present_per_second;
+  return rate > 0 ? rate : kInfinity;
 }
 
-Problem make_problem(const Observation& seen, double margin, bool strict) {
+Problem make_problem(const Observation& seen, double margin, bool strict, Pace pace) {
   Problem problem;
   problem.workers = std::max(1, seen.budget);
   for (const LoaderObservation& loader : seen.loaders) {
-    const double rate = consumer_rate(loader);
+    const double rate = consumer_rate(loader, pace);
     problem.limits.push_back(rate <= 0 ? 0.0 : std::isinf(margin) ? kInfinity : margin * rate);
   }
   for (const StageObservation& stage : seen.stages) {

@@ -29,7 +29,7 @@ RateMeter::Rate RateMeter::rate(const Observation& seen, std::size_t stage) cons
   if (seconds_ <= 0 || stage >= items_.size()) return result;
   const StageEstimate& known = seen.stages[stage].estimate;
   const double count = completions_[stage];
-  result.per_second = items_[stage] / seconds_ / known.visits;
+  result.items_per_second = items_[stage] / seconds_;
   // The count of a renewal process, and one item more or less at the window's edges.
   if (count >= 1)
     result.relative_error =

@@ -14,7 +14,7 @@ namespace weir::detail {
 class WEIR_EXPORT RateMeter {
  public:
   struct Rate {
-    double per_second = 0;      ///< in consumer items
+    double items_per_second = 0;  ///< that the stage took in
     double relative_error = 1;  ///< one standard error
   };
 
@@ -25,8 +25,12 @@ class WEIR_EXPORT RateMeter {
   void clear();
   [[nodiscard]] double seconds() const { return seconds_; }
   [[nodiscard]] bool empty() const { return seconds_ <= 0; }
-  /// By `stage`'s completions and its present visits.
+  /// Of one stage, in its own items: visits that are still being learnt do not blur a comparison.
   [[nodiscard]] Rate rate(const Observation& seen, std::size_t stage) const;
+  /// The same in consumer items a second.
+  [[nodiscard]] double per_second(const Observation& seen, std::size_t stage) const {
+    return rate(seen, stage).items_per_second / seen.stages[stage].estimate.visits;
+  }
   /// Completions of a stage since clear(), fading.
   [[nodiscard]] double completions(std::size_t stage) const;
   /// Work done in consumer items a second: all stages' completions weighted by their demands, so that

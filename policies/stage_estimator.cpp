@@ -1,9 +1,12 @@
 #include "policies/stage_estimator.hpp"
 
+#include "policies/capacity_curve.hpp"
+
 #include <algorithm>
 #include <cmath>
 #include <optional>
 #include <utility>
+#include <vector>
 
 namespace weir::detail {
 namespace {
@@ -14,6 +17,8 @@ constexpr double kItemsToExpect = 10;
 // Noise that a mean of few items does not show: timers, caches.
 constexpr double kLeastError = 0.01;
 constexpr int kAlarmWindows = 2;
+// How far the curve may be off where it has not been seen.
+constexpr double kUnfamiliarError = 0.05;
 // A packet under way for so many mean times counts as stuck.
 constexpr double kStuckFactor = 3.0;
 constexpr double kStuckSeconds = 2.0;
@@ -28,6 +33,7 @@ void accumulate(StageWindow& total, const StageWindow& window) {
     total.running_mean =
         (total.running_mean * total.seconds + window.running_mean * window.seconds) / seconds;
   total.seconds = seconds;
+  total.settled = window.settled;
   total.items_in += window.items_in;
   total.packets += window.packets;
   total.service_seconds += window.service_seconds;
@@ -42,29 +48,40 @@ bool StageEstimator::Excess::add(double residual, double allowance, double alarm
   return windows >= kAlarmWindows && sum > alarm;
 }
 
+std::optional<Level> StageEstimator::expected(double running, bool settled) const {
+  std::optional<Level> known = levels_.near(running, kItemsToExpect);
+  if (known || !settled) return known;
+  const std::vector<Level> levels = levels_.levels();
+  const CapacityCurve curve = CapacityCurve::from_levels(levels, slow_.mean());
+  if (!curve.known() || completions_ < kItemsToExpect) return std::nullopt;
+  const double n = std::max(1.0, running);
+  if (curve.at(n) <= 0) return std::nullopt;
+  return Level{n, n / curve.at(n), kUnfamiliarError, completions_};
+}
+
 bool StageEstimator::service_drifted(const StageWindow& window) {
   if (!window.learn) return false;
   accumulate(pending_, window);
   if (independent(pending_) < kItemsToJudge) return false;
   const StageWindow judged = std::exchange(pending_, StageWindow{});
-  const std::optional<Level> expected = levels_.near(judged.running_mean, kItemsToExpect);
+  const std::optional<Level> right = expected(judged.running_mean, judged.settled);
   const double seen = judged.service_seconds / judged.items_in;
   bool alarm = false;
-  bool suspect = false;
-  if (expected && expected->service_seconds > 0 && seen > 0) {
-    const double residual = std::log(seen / expected->service_seconds);
+  suspect_ = false;
+  if (right && right->service_seconds > 0 && seen > 0) {
+    const double residual = std::log(seen / right->service_seconds);
     const double own_error = slow_.cv() / std::sqrt(independent(judged));
-    const double error = std::max(kLeastError, std::hypot(own_error, expected->relative_error));
+    const double error = std::max(kLeastError, std::hypot(own_error, right->relative_error));
     const double limit = std::max(settings_.drift_change, settings_.drift_errors * error);
     const double allowance = std::max(0.5 * settings_.dead_band, error);
     // Both sides are fed whatever the other says.
     const bool up = above_.add(residual, allowance, limit);
     const bool down = below_.add(-residual, allowance, limit);
     alarm = up || down;
-    suspect = std::max(above_.sum, below_.sum) > 0.5 * limit;
+    suspect_ = std::max(above_.sum, below_.sum) > 0.5 * limit;
   }
   // A window under suspicion does not teach the table what it is suspected against.
-  if (!alarm && !suspect)
+  if (!alarm && !suspect_)
     levels_.add(judged.running_mean, judged.items_in, judged.service_seconds,
                 judged.service_seconds_squared, independent(judged), settings_.alpha_slow);
   return alarm;
@@ -82,24 +99,12 @@ bool StageEstimator::visits_drifted() {
   return visits_off_ >= kAlarmWindows;
 }
 
-void StageEstimator::restart() {
-  levels_.clear();
-  above_ = {};
-  below_ = {};
-  pending_ = {};
-  visits_off_ = 0;
-  completions_ = 0;
-  seconds_ = 0;
-  running_most_ = 1;
-  slow_ = {};
-  fast_ = {};
-  ratio_slow_ = {};
-  ratio_fast_ = {};
+void StageEstimator::restart(const StageWindow& last) {
+  *this = StageEstimator(settings_);
+  take(last);
 }
 
-bool StageEstimator::add(const StageWindow& window) {
-  const bool drifted = service_drifted(window) || visits_drifted();
-  if (drifted) restart();
+void StageEstimator::take(const StageWindow& window) {
   const double count = window.items_in > 0 ? independent(window) : 0.0;
   fast_.add(window.items_in, window.service_seconds, window.service_seconds_squared, count,
             settings_.alpha_fast);
@@ -111,6 +116,11 @@ bool StageEstimator::add(const StageWindow& window) {
   seconds_ += window.seconds;
   running_most_ = std::max(running_most_, window.running_mean);
   oldest_running_seconds_ = window.oldest_running_seconds;
+}
+
+bool StageEstimator::add(const StageWindow& window) {
+  const bool drifted = service_drifted(window) || visits_drifted();
+  take(window);
   return drifted;
 }
 

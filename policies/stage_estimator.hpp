@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 
 #include <weir/export.hpp>
 #include <weir/observation.hpp>
@@ -22,13 +23,16 @@ struct StageWindow {
   double running_mean = 0;
   double oldest_running_seconds = 0;  ///< age of a packet still under way; 0: none
   bool learn = true;  ///< false: mixes two allocations, or contended; not for levels or drift
+  bool settled = false;  ///< the allocation has been in force for a while: a level that shows up by
+                         ///< itself is as likely a drift
 };
 
 /// Service time, visits and levels of one stage, smoothed; and the alarm when they change.
 ///
 /// Algorithm: means are ratios of fading sums, fast and slow. Drift is a two-sided CUSUM of the log
 /// of each window's service time over what the level table expects at its concurrency, so that a move
-/// is not taken for a drift. On an alarm everything known is dropped and learnt anew.
+/// is not taken for a drift. On an alarm everything known is to be dropped, see restart(): workers
+/// shift with costs, so that the levels of the other stages are in doubt as well.
 ///
 /// Thread safety: none.
 class WEIR_EXPORT StageEstimator {
@@ -36,7 +40,11 @@ class WEIR_EXPORT StageEstimator {
   explicit StageEstimator(const PolicySettings& settings) : settings_(settings) {}
 
   /// Adds a window; true when costs drifted.
-  bool add(const StageWindow& window);
+  [[nodiscard]] bool add(const StageWindow& window);
+  /// Forgets all but `last`, the window in which something drifted.
+  void restart(const StageWindow& last);
+  /// The last window looked like the beginning of a drift.
+  [[nodiscard]] bool suspect() const { return suspect_; }
   /// `visits` and the demand are left to the caller, who knows the stages downstream.
   [[nodiscard]] StageEstimate estimate() const;
   /// Items given out for one taken in, or 0 while none came out.
@@ -52,7 +60,9 @@ class WEIR_EXPORT StageEstimator {
 
   [[nodiscard]] bool service_drifted(const StageWindow& window);
   [[nodiscard]] bool visits_drifted();
-  void restart();
+  /// What a window at `running` workers should show; nothing where it cannot be said.
+  [[nodiscard]] std::optional<Level> expected(double running, bool settled) const;
+  void take(const StageWindow& window);
 
   PolicySettings settings_;
   DecayedSums fast_;
@@ -63,6 +73,7 @@ class WEIR_EXPORT StageEstimator {
   StageWindow pending_;  // windows with too few items to judge alone, added up
   Excess above_;
   Excess below_;
+  bool suspect_ = false;
   int visits_off_ = 0;  // consecutive windows whose visit ratio was far from the slow one
   double completions_ = 0;
   double seconds_ = 0;

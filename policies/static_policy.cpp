@@ -37,7 +37,7 @@ Decision StaticPolicy::decide(const Observation& seen) {
   const Plan plan = make_plan(seen, settings_, strict_, settings_.release_margin);
   if (plan.trusted && !seen.contended) {
     standing_.best_verified = seen.current;
-    standing_.best_per_second = meter_.rate(seen, plan.binding).per_second;
+    standing_.best_per_second = meter_.per_second(seen, plan.binding);
   }
   return decision;
 }

@@ -15,31 +15,26 @@ constexpr double kErrorsToFail = 2.0;
 Verification::Verification(const Promise& promise, const PolicySettings& settings)
     : promise_(promise), settings_(settings), after_(std::numeric_limits<double>::infinity()) {}
 
-double Verification::predicted_gain() const {
-  return promise_.before_per_second > 0 ? promise_.per_second / promise_.before_per_second - 1.0
-                                        : 0.0;
-}
-
 RateMeter::Rate Verification::realised(const Observation& seen) const {
   return after_.rate(seen, promise_.binding);
 }
 
-std::optional<Outcome> Verification::judge(const Observation& seen, bool consumer_full) {
+std::optional<Outcome> Verification::judge(const Observation& seen, bool excused) {
   after_.add(seen);
   const RateMeter::Rate now = after_.rate(seen, promise_.binding);
   Outcome outcome;
   outcome.kind = promise_.kind;
-  outcome.predicted_gain = predicted_gain();
+  outcome.predicted_gain = promise_.predicted_gain;
   const bool out_of_time = after_.seconds() >= settings_.verify_seconds;
-  if (promise_.before_per_second <= 0) {  // nothing to compare with
+  if (promise_.before.items_per_second <= 0) {  // nothing to compare with
     if (!out_of_time && now.relative_error > settings_.dead_band) return std::nullopt;
     outcome.verdict = Outcome::Verdict::undecided;
     return outcome;
   }
-  const double ratio = now.per_second / promise_.before_per_second;
+  const double ratio = now.items_per_second / promise_.before.items_per_second;
   outcome.realised_gain = ratio - 1.0;
   outcome.standard_error =
-      std::max(ratio, 0.1) * std::hypot(now.relative_error, promise_.before_error);
+      std::max(ratio, 0.1) * std::hypot(now.relative_error, promise_.before.relative_error);
   const double promised = std::max(outcome.predicted_gain, settings_.dead_band);
   const bool clear = outcome.standard_error < promised / kErrorsToDecide;
   if (!clear && !out_of_time) return std::nullopt;
@@ -49,7 +44,7 @@ std::optional<Outcome> Verification::judge(const Observation& seen, bool consume
   const bool too_little = promise_.gain_required && clear &&
                           outcome.predicted_gain >= settings_.dead_band &&
                           outcome.realised_gain < settings_.verify_share * outcome.predicted_gain;
-  if (!consumer_full && (fell || too_little))
+  if (!excused && (fell || too_little))
     outcome.verdict = Outcome::Verdict::rolled_back;
   else
     outcome.verdict = clear ? Outcome::Verdict::kept : Outcome::Verdict::undecided;

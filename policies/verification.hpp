@@ -26,19 +26,18 @@ class WEIR_EXPORT Verification {
   struct Promise {
     MoveKind kind = MoveKind::move;
     std::size_t binding = 0;
-    double per_second = 0;       ///< predicted
-    double before_per_second = 0;
-    double before_error = 0;     ///< relative, one standard error
+    double predicted_gain = 0;
+    RateMeter::Rate before;      ///< of the binding stage; 0 items: nothing to compare with
     bool gain_required = true;   ///< false: it only must not lose
   };
 
   Verification(const Promise& promise, const PolicySettings& settings);
 
-  /// Adds a counted window; the outcome once it is decided. `consumer_full`: the consumer hardly
-  /// waits, so that no stage could show a gain.
-  [[nodiscard]] std::optional<Outcome> judge(const Observation& seen, bool consumer_full);
+  /// Adds a counted window; the outcome once it is decided. `excused`: something else limits the
+  /// rate now (consumer, source, contention), so that no stage could show a gain.
+  [[nodiscard]] std::optional<Outcome> judge(const Observation& seen, bool excused);
   [[nodiscard]] RateMeter::Rate realised(const Observation& seen) const;
-  [[nodiscard]] double predicted_gain() const;
+  [[nodiscard]] double predicted_gain() const { return promise_.predicted_gain; }
 
  private:
   const Promise promise_;

@@ -1,23 +1,38 @@
 #include "tuner/control.hpp"
 
 #include <chrono>
+#include <csignal>
 #include <future>
 #include <map>
 #include <thread>
 #include <utility>
 
+#include <pthread.h>
+
 #include <boost/asio/executor_work_guard.hpp>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/post.hpp>
 #include <boost/asio/steady_timer.hpp>
-#include <pthread.h>
 
 namespace weir::detail {
 
 /// Invariants: tasks_ is touched on the loop's own thread alone.
 class Control::Loop {
  public:
-  Loop() : work_(boost::asio::make_work_guard(io_)), thread_([this] { run(); }) {}
+  Loop() : work_(boost::asio::make_work_guard(io_)) {
+    // Signals are for the program's threads, so this one is born with all of them blocked.
+    sigset_t all;
+    sigset_t before;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    try {
+      thread_ = std::thread([this] { run(); });
+    } catch (...) {
+      pthread_sigmask(SIG_SETMASK, &before, nullptr);
+      throw;
+    }
+    pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  }
   ~Loop() {
     work_.reset();
     thread_.join();

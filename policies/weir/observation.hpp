@@ -56,7 +56,8 @@ struct StageObservation {
   double queue_empty_share = 0;
   double queue_full_share = 0;
   std::uint64_t bytes_out = 0;    ///< mean bytes of an item given out, since the start
-  bool drifted = false;           ///< its costs changed: what was known of it has been dropped
+  bool drifted = false;  ///< its costs changed: what was known of all stages has been dropped
+  bool suspect = false;  ///< its costs may be changing
   StageEstimate estimate;
 };
 
@@ -69,7 +70,8 @@ struct LoaderObservation {
   double wait_share = 0;        ///< of wall time, inside next(); the first call left out
   double service_seconds = 0;   ///< smoothed, from one next() to the following
   std::uint64_t services = 0;   ///< completed since the start
-  double peak_per_second = 0;   ///< most that it could have taken, over the shrink memory
+  double present_per_second = 0;  ///< what it could take now; infinite: all
+  double peak_per_second = 0;     ///< the most of that over the shrink memory
   double held_seconds = 0;      ///< how long its wait has been at or under the hold mark
   bool asked = false;           ///< next() was called or waiting in this window
   bool paused = false;          ///< not called for ten typical steps: evaluation, checkpoint
