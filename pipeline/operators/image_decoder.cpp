@@ -1,5 +1,6 @@
 #include "pipeline/operators/image_decoder.hpp"
 
+#include <algorithm>
 #include <limits>
 
 #include <weir/error.hpp>
@@ -65,6 +66,11 @@ DecodedImage decode_image(std::span<const std::byte> bytes, const DecodeRules& r
                     std::to_string(rules.max_pixels));
   }
   const int orientation = rules.apply_exif ? header.orientation : 1;
+  std::vector<std::byte> unturned;
+  if (format == ImageFormat::tiff && header.orientation != 1) {
+    unturned = without_orientation(bytes);
+    bytes = unturned;
+  }
   DecodedImage image;
   if (orientation == 1) {
     image.tensor = decode_other(bytes, name_of(format), rules, allocate);

@@ -85,8 +85,10 @@ class TiffDirectory {
   std::uint32_t at_;
 };
 
+constexpr std::uint32_t kOrientation = 274;
+
 int orientation_in(const TiffDirectory& directory) {
-  const std::uint32_t orientation = directory.value_or(274, 1);
+  const std::uint32_t orientation = directory.value_or(kOrientation, 1);
   return orientation >= 1 && orientation <= 8 ? static_cast<int>(orientation) : 1;
 }
 
@@ -268,12 +270,12 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 19> kKnown{
       "a program"}}};
 
 bool looks_like_text(Bytes bytes) {
-  const std::size_t looked_at = std::min<std::size_t>(bytes.size(), 256);
-  return std::all_of(bytes.begin(), bytes.begin() + static_cast<std::ptrdiff_t>(looked_at),
-                     [](std::byte b) {
-                       const unsigned c = static_cast<unsigned>(b);
-                       return (c >= 0x20 && c != 0x7f) || (c >= '\t' && c <= '\r');
-                     });
+  const Bytes begin = ByteReader(bytes).part(0, 256);
+  // ASCII without control characters, or bytes that UTF-8 has.
+  return std::all_of(begin.begin(), begin.end(), [](std::byte b) {
+    const unsigned c = static_cast<unsigned>(b);
+    return (c >= 0x20 && c != 0x7f && c < 0xf5) || (c >= '\t' && c <= '\r');
+  });
 }
 
 }  // namespace
@@ -366,6 +368,18 @@ ImageHeader read_header(Bytes bytes, ImageFormat format) {
                   std::to_string(header.width) + "x" + std::to_string(header.height) + " pixels");
   }
   return header;
+}
+
+std::vector<std::byte> without_orientation(Bytes tiff) {
+  std::vector<std::byte> copy(tiff.begin(), tiff.end());
+  const std::optional<TiffDirectory::Entry> entry = TiffDirectory(tiff).find(kOrientation);
+  if (!entry || entry->start + entry->width > copy.size()) return copy;
+  const bool big_endian = ByteReader(tiff).matches(0, "MM");
+  const auto begin = copy.begin() + static_cast<std::ptrdiff_t>(entry->start);
+  const auto width = static_cast<std::ptrdiff_t>(entry->width);
+  std::fill(begin, begin + width, std::byte{0});
+  *(big_endian ? begin + width - 1 : begin) = std::byte{1};
+  return copy;
 }
 
 int jpeg_orientation(Bytes bytes) {

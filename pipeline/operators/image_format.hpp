@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <span>
 #include <string>
+#include <vector>
 
 namespace weir::detail {
 
@@ -28,6 +29,10 @@ struct ImageHeader {
 /// The header of a png, webp, bmp, tiff or pnm. Throws BadSample for one that is cut or not
 /// supported, and for pixel data that visibly ends too early. Requires: sniff() gave `format`.
 [[nodiscard]] ImageHeader read_header(std::span<const std::byte> bytes, ImageFormat format);
+
+/// A copy of a tiff that says nothing of its orientation: OpenCV applies that of a tiff unasked,
+/// and only that. Requires: read_header() accepted it.
+[[nodiscard]] std::vector<std::byte> without_orientation(std::span<const std::byte> tiff);
 
 /// The orientation that the EXIF block of a jpeg gives; 1 where there is none.
 [[nodiscard]] int jpeg_orientation(std::span<const std::byte> bytes);

@@ -21,14 +21,15 @@ using Text = std::array<char, JMSG_LENGTH_MAX>;
 enum class Judgement : std::uint8_t { note, damage };
 
 /// The bytes that libjpeg passed over just before the marker that it found. They were scan data,
-/// and thus a sign that the decoder lost its place, unless they look like padding: one value
-/// repeated, or plain text.
+/// and thus a sign that the decoder lost its place, unless they are what programs leave between
+/// parts of a file: zeros or a text. A few bytes may be printable by chance, so a text must have
+/// some length.
 bool look_like_padding(const JOCTET* begin, const JOCTET* end) {
-  const auto printable = [](JOCTET c) {
-    return (c >= 0x20 && c < 0x7f) || (c >= '\t' && c <= '\r');
-  };
-  const auto as_first = [begin](JOCTET c) { return c == *begin; };
-  return begin == end || std::all_of(begin, end, as_first) || std::all_of(begin, end, printable);
+  constexpr std::ptrdiff_t kShortestText = 16;
+  const auto is_zero = [](JOCTET c) { return c == 0; };
+  const auto is_text = [](JOCTET c) { return (c >= 0x20 && c < 0x7f) || (c >= '\t' && c <= '\r'); };
+  return std::all_of(begin, end, is_zero) ||
+         (end - begin >= kShortestText && std::all_of(begin, end, is_text));
 }
 
 /// `first` is the start of the file.
