@@ -14,12 +14,16 @@ fresh_tree() {
     mkdir -p "$tree/$folder/weir"
     printf '#pragma once\n' >"$tree/$folder/weir/${folder}_face.hpp"
     echo "$folder" >"$tree/$folder/README.md"
+    echo "FILES weir/${folder}_face.hpp" >"$tree/$folder/CMakeLists.txt"
   done
   mkdir -p "$tree/src"
   echo src >"$tree/src/README.md"
   printf '#pragma once\n' >"$tree/pipeline/weir/telemetry.hpp"
   printf '#pragma once\n' >"$tree/pipeline/queue.hpp"
   printf '#include "pipeline/queue.hpp"\n' >"$tree/pipeline/queue.cpp"
+  echo 'queue.cpp weir/telemetry.hpp' >>"$tree/pipeline/CMakeLists.txt"
+  echo 'share.cpp' >>"$tree/policies/CMakeLists.txt"
+  echo 'topology.cpp' >>"$tree/machine/CMakeLists.txt"
   printf '#include <weir/telemetry.hpp>\n' >"$tree/policies/share.cpp"
   printf '#include <hwloc.h>\n' >"$tree/machine/topology.cpp"
 }
@@ -77,6 +81,8 @@ expect_breach $style pipeline/Queue2.cpp '// x' 'snake_case'
 expect_breach $style pipeline/queue_utils.hpp '#pragma once' 'says nothing'
 expect_breach $style pipeline/queue.cpp 'class QueueManager {};' 'says nothing'
 expect_breach $style pipeline/edge.hpp '// no guard' 'no #pragma once'
+expect_breach $style pipeline/edge.cpp '// x' 'in no CMakeLists.txt'
+expect_breach $style pipeline/weir/edge.hpp '#pragma once' 'in no CMakeLists.txt'
 expect_breach $style machine/machine_face.cpp '#include <vector>' 'first'
 
 [ $failures -eq 0 ] || exit 1

@@ -53,6 +53,16 @@ breaches=$(
     [ "$first" = "#include $own" ] || echo "$file: does not include $own first"
   done
 
+  # The build knows every source, and installs every public header.
+  for folder in machine pipeline policies tuner src; do
+    [ -d $folder ] || continue
+    lists=$(find $folder -name CMakeLists.txt -o -name '*.cmake' | xargs -r cat)
+    while read -r file; do
+      grep -qE "(^|[ (/])${file##*/}([ )]|\$)" <<<"$lists" ||
+        echo "$file: in no CMakeLists.txt of $folder/"
+    done < <(find $folder -name '*.cpp' -o -path '*/weir/*.hpp')
+  done
+
   # Each code folder explains itself.
   for folder in machine pipeline policies tuner src; do
     [ -d $folder ] && [ ! -e $folder/README.md ] && echo "$folder/README.md: missing"
