@@ -1,6 +1,5 @@
 #pragma once
 
-#include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
@@ -47,10 +46,21 @@ struct TunedPlan {
 /// The loading table: what `file` means for the run `context`. Pure.
 [[nodiscard]] WEIR_EXPORT TunedPlan plan_tuned(const TunedFile& file, const TunedContext& context);
 
+/// Where a tuned file comes from, besides the tuning itself.
+struct TunedOrigin {
+  PipelineIdentity pipeline;
+  MachineIdentity machine;
+  int loader = 0;      ///< index into TuningStatus::loaders
+  std::string memory;  ///< the byte bound, as a user writes it
+  std::vector<TunedFile::Queue> queues;
+  std::string placement_mode;
+  std::vector<std::string> placement_workers;
+  std::string at;      ///< ISO 8601, UTC
+};
+
 /// The tuned file of a tuning, or nothing where nothing was verified: then nothing is to be written,
-/// and that is to be said. `queue_items` and `at` (ISO 8601, UTC) come from the caller.
-[[nodiscard]] WEIR_EXPORT std::optional<TunedFile> make_tuned_file(
-    const TuningStatus& status, const PipelineIdentity& pipeline, const MachineIdentity& machine,
-    const std::string& memory, const std::vector<TunedFile::Queue>& queues, const std::string& at);
+/// and that is to be said.
+[[nodiscard]] WEIR_EXPORT std::optional<TunedFile> make_tuned_file(const TuningStatus& status,
+                                                                   const TunedOrigin& origin);
 
 }  // namespace weir
