@@ -4,11 +4,13 @@
 #include <string>
 #include <string_view>
 
+#include <weir/export.hpp>
+
 namespace weir::detail {
 
 /// Where a key that other libraries have is found here, as the rest of a sentence; nullopt for a
 /// key that means nothing anywhere.
-[[nodiscard]] std::optional<std::string> known_elsewhere(std::string_view key);
+[[nodiscard]] WEIR_EXPORT std::optional<std::string> known_elsewhere(std::string_view key);
 
 /// An operator of the plan that this version does not have yet.
 [[nodiscard]] bool planned_operator(std::string_view name);

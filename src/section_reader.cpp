@@ -19,7 +19,7 @@
 namespace weir::detail {
 namespace {
 
-constexpr double kMostCount = 1e15;
+constexpr double kUnlimited = 1e300;
 constexpr double kMostWorkers = 1024;
 
 [[noreturn]] void refuse(const Location& place, const std::string& what) {
@@ -39,7 +39,7 @@ ParameterSpec spec(const std::string& name, ParameterType type, const std::strin
 }
 
 ParameterSpec count(const std::string& name, const std::string& meaning) {
-  return spec(name, ParameterType::integer, "none", 1, kMostCount, meaning);
+  return spec(name, ParameterType::integer, "none", 1, kUnlimited, meaning);
 }
 
 ParameterSpec flag(const std::string& name, const std::string& meaning) {
@@ -90,7 +90,7 @@ const std::vector<ParameterSpec>& run_specs() {
   static const std::vector<ParameterSpec> specs{
       count("epochs", "end after so many epochs"),
       count("steps", "end after so many batches"),
-      spec("seconds", ParameterType::number, "none", 0.001, kMostCount, "end after this time"),
+      spec("seconds", ParameterType::number, "none", 0.001, kUnlimited, "end after this time"),
       text("workers", "auto", "threads for all stages together"),
       text("memory", "auto", "most bytes held by the pipeline"),
       flag("oversubscribe", "allow more workers than the machine has threads for, for emulation"),
@@ -153,7 +153,7 @@ BadSamplePolicy read_bad_sample_policy(const YamlNode& node, const Variables& va
                                        std::string* quarantine) {
   static const std::vector<ParameterSpec> specs{
       choice("action", {"fail", "skip", "replace"}, "what happens to a bad sample"),
-      spec("max", ParameterType::share, "none", 0, kMostCount,
+      spec("max", ParameterType::share, "none", 0, kUnlimited,
            "more bad samples than this fail the run: a count, or a share as 1%"),
       text("quarantine", "none", "file that lists the bad samples")};
   Written written;

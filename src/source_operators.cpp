@@ -101,7 +101,7 @@ ParameterSpec bad_spec() {
 }  // namespace
 
 std::vector<StructureOperator> source_operators() {
-  constexpr double kMostCount = 1e15;
+  constexpr double kUnlimited = 1e300;
   const ParameterSpec classes = text_spec(
       "classes", "none", "file of class names and numbers: read if it exists, else written");
   return {
@@ -122,18 +122,18 @@ std::vector<StructureOperator> source_operators() {
       {"photos",
        "generated photographs as JPEG bytes, for tests",
        Role::source,
-       {integer_spec("count", "1000", 1, kMostCount, "how many"),
+       {integer_spec("count", "1000", 1, kUnlimited, "how many"),
         integer_spec("width", "500", 8, 8192, "in pixels"),
         integer_spec("height", "375", 8, 8192, "in pixels"),
         integer_spec("quality", "92", 1, 100, "of the JPEG compression"),
         integer_spec("classes", "10", 1, 100000, "how many classes the labels have"),
-        integer_spec("seed", "0", 0, kMostCount, "other photographs"), bad_spec()},
+        integer_spec("seed", "0", 0, kUnlimited, "other photographs"), bad_spec()},
        {},
        apply_photos},
       {"range",
        "numbers from 0 on, in the column index",
        Role::source,
-       {integer_spec("count", "", 1, kMostCount, "how many")},
+       {integer_spec("count", "", 1, kUnlimited, "how many")},
        {},
        apply_range},
   };

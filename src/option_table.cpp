@@ -1,0 +1,71 @@
+#include "src/option_table.hpp"
+
+#include <algorithm>
+
+namespace weir::program {
+namespace {
+
+std::vector<OptionSpec> make_table() {
+  const std::vector<std::string> files{"run", "tune", "check", "preview"};
+  const std::vector<std::string> plans{"run", "tune", "check"};
+  const std::vector<std::string> runs{"run", "tune"};
+  const std::vector<std::string> run{"run"};
+  const std::vector<std::string> preview{"preview"};
+  const std::vector<std::string> tables{"run", "tune", "check", "preview", "operators", "policies"};
+  return {
+      {"--data", "DIR", "short for --set data=DIR", files},
+      {"--set", "NAME=VALUE", "a variable of the file", files, true},
+      {"--workers", "N|auto", "threads for all stages together", plans},
+      {"--oversubscribe", "", "allow more workers than the machine's budget, for emulation", plans},
+      {"--memory", "SIZE|auto", "most bytes held by the pipeline, as 2GiB", plans},
+      {"--epochs", "E", "end after so many epochs (run: 1 unless another end is given)", runs},
+      {"--steps", "S", "end after so many batches", runs},
+      {"--seconds", "T", "end after this time (tune: 60)", runs},
+      {"--seed", "S", "another order and other random draws", {"run", "tune", "check", "preview"}},
+      {"--policy", "NAME", "of the controller, see weir policies", plans},
+      {"--autotune", "", "let the controller move workers", run},
+      {"--strict", "", "whole workers a stage, no helping", plans},
+      {"--tuned", "FILE", "start from a tuned file", plans},
+      {"--tuned-mismatch", "refuse|ignore", "what to do with another pipeline's tuned file", plans},
+      {"--emit", "FILE", "write the tuned file (tune: NAME.tuned.yaml)", runs},
+      {"--order", "input|any", "any: batches as samples are done", plans},
+      {"--fuse", "auto|all|off", "which operators become one stage", plans},
+      {"--image-path", "auto|plain", "plain: the reference operators alone", files},
+      {"--inline", "", "everything on one thread, for debugging", run},
+      {"--step-time", "TIME", "length of the emulated consumer's step, as 18ms", runs},
+      {"--digest", "", "digest what is delivered", run},
+      {"--save-position", "FILE", "write where the run ended", run},
+      {"--resume", "FILE", "go on from a saved position", run},
+      {"--log", "FILE", "decision log, JSON lines", runs},
+      {"--quarantine", "FILE|none", "list of the bad samples (NAME.quarantine.txt)", runs},
+      {"--cold", "", "drop the data set's pages from the cache first", runs},
+      {"--count", "N", "how many samples (16)", preview},
+      {"--out", "FILE.png", "where the sheet goes (NAME.preview.png)", preview},
+      {"--progress", "auto|always|never", "the line on standard error", runs},
+      {"--quiet", "", "results alone, no progress and no remarks", files},
+      {"--json", "", "one JSON document on standard output", tables},
+      {"--headroom", "", "replay cached batches", {"diagnose"}, false, true},
+      {"--pin", "none|cache_domain|core|node", "bind workers (none)", runs, false, true},
+      {"--device", "none|host|cuda|auto[:INDEX]", "where batches go (none)", runs, false, true},
+      {"--serve", "[ADDR:]PORT", "a live page", runs, false, true},
+      {"--report", "FILE.html", "a report", runs, false, true},
+      {"--trace", "FILE.json", "a trace", runs, false, true},
+  };
+}
+
+}  // namespace
+
+std::span<const OptionSpec> option_table() {
+  static const std::vector<OptionSpec> table = make_table();
+  return table;
+}
+
+std::vector<const OptionSpec*> options_of(std::string_view verb) {
+  std::vector<const OptionSpec*> options;
+  for (const OptionSpec& option : option_table())
+    if (std::find(option.verbs.begin(), option.verbs.end(), verb) != option.verbs.end())
+      options.push_back(&option);
+  return options;
+}
+
+}  // namespace weir::program

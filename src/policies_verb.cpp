@@ -1,0 +1,76 @@
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <nlohmann/json.hpp>
+
+#include <weir/error.hpp>
+#include <weir/parameters.hpp>
+#include <weir/policy.hpp>
+
+#include "src/standard_output.hpp"
+#include "src/summary_json.hpp"
+#include "src/verb.hpp"
+
+namespace weir::program {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+Json policy_json(const PolicyInfo& policy) {
+  Json settings = Json::array();
+  for (const SettingInfo& setting : policy.settings)
+    settings.push_back({{"name", setting.name},
+                        {"default", setting.text(setting.default_value)},
+                        {"least", setting.text(setting.least)},
+                        {"most", setting.text(setting.most)},
+                        {"meaning", setting.meaning}});
+  return {{"name", policy.name}, {"summary", policy.summary}, {"settings", std::move(settings)}};
+}
+
+std::string policy_text(const PolicyInfo& policy) {
+  std::string text = fmt::format("{}: {}\n", policy.name, policy.summary);
+  if (policy.settings.empty()) return text + "It has no settings.\n";
+  text += "\n";
+  std::size_t width = 0;
+  for (const SettingInfo& setting : policy.settings) width = std::max(width, setting.name.size());
+  for (const SettingInfo& setting : policy.settings)
+    text += fmt::format("  {:<{}}  = {:<8} {} ({} to {})\n", setting.name, width,
+                        setting.text(setting.default_value), setting.meaning,
+                        setting.text(setting.least), setting.text(setting.most));
+  return text + "\nThey are set under tuning: settings: in a pipeline file.\n";
+}
+
+}  // namespace
+
+int policies_verb(const CommandLine& line, SignalWatch&) {
+  const std::string& name = line.argument();
+  if (name.empty()) {
+    if (line.has("--json")) {
+      Json document = Json::array();
+      for (const PolicyInfo& policy : policies()) document.push_back(policy_json(policy));
+      write_output(document_text(document));
+      return 0;
+    }
+    std::string text;
+    for (const PolicyInfo& policy : policies())
+      text += fmt::format("{:<10}  {}\n", policy.name, policy.summary);
+    write_output(text + "\nweir policies NAME shows the settings.\n");
+    return 0;
+  }
+  std::vector<std::string> names;
+  for (const PolicyInfo& policy : policies()) {
+    names.emplace_back(policy.name);
+    if (policy.name != name) continue;
+    write_output(line.has("--json") ? document_text(policy_json(policy)) : policy_text(policy));
+    return 0;
+  }
+  const auto near = nearest_spelling(name, names);
+  throw Error(ErrorKind::usage, "",
+              fmt::format("no policy '{}'{}. Known: {}", name,
+                          near ? ", did you mean '" + *near + "'?" : "", fmt::join(names, ", ")));
+}
+
+}  // namespace weir::program

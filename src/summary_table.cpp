@@ -1,0 +1,81 @@
+#include "src/summary_table.hpp"
+
+#include <limits>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "src/quantity_text.hpp"
+#include "src/text_table.hpp"
+
+namespace weir::program {
+namespace {
+
+std::string plural(std::uint64_t count, const char* one, const char* several) {
+  return fmt::format("{} {}",
+                     count < 10 ? fmt::format("{}", count) : count_text(static_cast<double>(count)),
+                     count == 1 ? one : several);
+}
+
+std::string stage_rows(const Summary& summary) {
+  TextTable table({"stage", "workers", "target", "items/s", "service", "p95", "starved", "blocked",
+                   "queue", "CPU", "bytes out"});
+  for (const StageSummary& stage : summary.stages) {
+    const bool capped = stage.cap > 0 && stage.cap < std::numeric_limits<int>::max();
+    table.add({stage.name, fmt::format("{:.2f}", stage.running_mean),
+               fmt::format("{:.2f}{}", stage.target,
+                           stage.serial ? " serial"
+                           : capped     ? fmt::format("/{}", stage.cap)
+                                        : ""),
+               count_text(stage.items_per_second),
+               microseconds_text(stage.service_time.mean_seconds),
+               microseconds_text(stage.service_time.p95_seconds),
+               share_text(stage.wait_input_share), share_text(stage.wait_output_share),
+               fmt::format("{:.1f}/{}", stage.queue_mean_items, stage.queue_capacity_items),
+               fmt::format("{:.1f} s", stage.cpu_user_seconds + stage.cpu_system_seconds),
+               bytes_text(stage.bytes_out)});
+  }
+  return table.text();
+}
+
+}  // namespace
+
+std::string summary_text(const Summary& summary) {
+  std::string text = fmt::format(
+      "{}: {} in {}, {}; {:.2f} s, {} items/s, first batch after {}\n", summary.pipeline,
+      plural(summary.items, "item", "items"), plural(summary.batches, "batch", "batches"),
+      plural(summary.epochs, "epoch", "epochs"), summary.seconds,
+      count_text(summary.items_per_second), milliseconds_text(summary.first_batch_seconds));
+  text += fmt::format(
+      "consumer: gap mean {}, p50 {}, p95 {}, p99 {}; step {}; waits {}\n",
+      milliseconds_text(summary.gap.mean_seconds), milliseconds_text(summary.gap.p50_seconds),
+      milliseconds_text(summary.gap.p95_seconds), milliseconds_text(summary.gap.p99_seconds),
+      milliseconds_text(summary.step_mean_seconds), share_text(summary.wait_share));
+  text +=
+      fmt::format("machine: {} ({}), {} active, peak {}; memory peak {} of {}\n",
+                  plural(static_cast<std::uint64_t>(summary.budget_threads), "worker", "workers"),
+                  summary.budget_source, summary.budget_active, summary.peak_workers,
+                  bytes_text(summary.peak_bytes), bytes_text(summary.memory_bound_bytes));
+  const TuningSummary& tuning = summary.tuning;
+  if (tuning.autotune) {
+    text +=
+        fmt::format("tuning: {}{}, {}, {}; label {}; {:.1f} workers unparked, {} needed\n",
+                    tuning.policy, tuning.strict ? " (strict)" : "",
+                    plural(static_cast<std::uint64_t>(tuning.moves), "move", "moves"),
+                    tuning.settled ? fmt::format("settled after {:.1f} s", tuning.settle_seconds)
+                                   : "not settled",
+                    tuning.label, tuning.active_mean,
+                    tuning.needed_workers > 0 ? fmt::format("{}", tuning.needed_workers) : "?");
+  }
+  if (!tuning.emitted.empty()) text += "tuned file: " + tuning.emitted + "\n";
+  if (!tuning.emit_remark.empty()) text += "tuned file: " + tuning.emit_remark + "\n";
+  if (!summary.digest.empty()) text += "digest: " + summary.digest + "\n";
+  if (!summary.set_digest.empty()) text += "set digest: " + summary.set_digest + "\n";
+  if (summary.bad_count > 0) {
+    text += plural(summary.bad_count, "bad sample", "bad samples");
+    text += summary.quarantine.empty() ? "\n" : ", listed in " + summary.quarantine + "\n";
+  }
+  return text + "\n" + stage_rows(summary);
+}
+
+}  // namespace weir::program

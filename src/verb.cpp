@@ -1,0 +1,54 @@
+#include "src/verb.hpp"
+
+#include <algorithm>
+#include <array>
+#include <vector>
+
+namespace weir::program {
+
+std::span<const Verb> verbs() {
+  static const std::vector<Verb> table{
+      {"run",
+       "run a pipeline, untuned, with --autotune, or from a tuned file",
+       {"PIPELINE.yaml"},
+       run_verb},
+      {"tune",
+       "run until the split has settled, write the tuned file, say what was gained",
+       {"PIPELINE.yaml"},
+       tune_verb},
+      {"check",
+       "load and plan a pipeline, print the stages; run nothing",
+       {"PIPELINE.yaml"},
+       check_verb},
+      {"preview",
+       "a contact sheet of the first samples with their labels",
+       {"PIPELINE.yaml"},
+       preview_verb},
+      {"operators",
+       "the operators with their parameters, ranges and defaults",
+       {"NAME", false},
+       operators_verb},
+      {"policies",
+       "the policies of the controller and their settings",
+       {"NAME", false},
+       policies_verb},
+      {"machine",
+       "how many threads and how much memory are allowed here, and why",
+       {"", false},
+       machine_verb},
+  };
+  return table;
+}
+
+const Verb* find_verb(std::string_view name) {
+  for (const Verb& verb : verbs())
+    if (verb.name == name) return &verb;
+  return nullptr;
+}
+
+bool planned_verb(std::string_view name) {
+  constexpr std::array<std::string_view, 4> kPlanned{"diagnose", "explain", "scan", "sim"};
+  return std::find(kPlanned.begin(), kPlanned.end(), name) != kPlanned.end();
+}
+
+}  // namespace weir::program
