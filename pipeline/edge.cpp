@@ -4,13 +4,19 @@
 
 namespace weir::detail {
 
-Edge::Edge(const SlotType& type, std::int64_t depth)
+Edge::Edge(const SlotType& type, std::int64_t depth, ByteLedger& ledger)
     : window_(type),
       type_(&type),
+      ledger_(ledger),
       depth_(depth),
       limit_(static_cast<std::uint64_t>(depth)),
       depth_published_(depth) {
   frontier_published_.store(0, std::memory_order_relaxed);
+}
+
+Edge::~Edge() {
+  MutexLock lock(mutex_);
+  ledger_.release(static_cast<std::uint64_t>(bytes_));
 }
 
 void Edge::open(Packet& packet, std::size_t count) {

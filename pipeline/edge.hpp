@@ -7,6 +7,7 @@
 #include <weir/mutex.hpp>
 #include <weir/telemetry.hpp>
 
+#include "pipeline/byte_ledger.hpp"
 #include "pipeline/inlet.hpp"
 #include "pipeline/slot_window.hpp"
 
@@ -24,7 +25,9 @@ namespace weir::detail {
 /// values; 3. limit() only falls when the depth does.
 class Edge : public Inlet {
  public:
-  Edge(const SlotType& type, std::int64_t depth);
+  Edge(const SlotType& type, std::int64_t depth, ByteLedger& ledger);
+  /// Takes what is still queued out of the ledger. Requires: no worker is inside.
+  ~Edge() override;
 
   // Producer.
 
@@ -51,8 +54,14 @@ class Edge : public Inlet {
 
   /// Counts `live` values as claimed.
   void claimed(std::int64_t live) WEIR_REQUIRES(mutex_) { waiting_count_ -= live; }
-  /// Adds to the bytes that the edge is said to hold.
-  void charge(std::int64_t bytes) WEIR_REQUIRES(mutex_) { bytes_ += bytes; }
+  /// Takes payload that leaves here, and not with a packet, out of the books.
+  void discharge(std::uint64_t bytes) WEIR_REQUIRES(mutex_) {
+    bytes_ -= static_cast<std::int64_t>(bytes);
+    ledger_.release(bytes);
+  }
+  [[nodiscard]] std::uint64_t payload(const SlotHeader* slot) const {
+    return type_->fixed_bytes ? type_->value_size : type_->bytes(slot);
+  }
   /// Recomputes limit(); call after any change of what it depends on.
   void publish() WEIR_REQUIRES(mutex_);
   void advance_meter(Nanoseconds now) const WEIR_REQUIRES(mutex_);
@@ -64,6 +73,7 @@ class Edge : public Inlet {
 
  private:
   const SlotType* const type_;
+  ByteLedger& ledger_;
   RangeSet beyond_ WEIR_GUARDED_BY(mutex_);  ///< arrived indexes above the frontier
   std::int64_t depth_ WEIR_GUARDED_BY(mutex_);
   std::uint64_t started_ WEIR_GUARDED_BY(mutex_) = 0;  ///< one past the highest index opened
@@ -83,8 +93,8 @@ class Edge : public Inlet {
 /// item idles nobody. In front of a serial stage items go out in index order only.
 class PlainEdge final : public Edge {
  public:
-  PlainEdge(const SlotType& type, std::int64_t depth, bool in_order)
-      : Edge(type, depth), in_order_(in_order) {}
+  PlainEdge(const SlotType& type, std::int64_t depth, ByteLedger& ledger, bool in_order)
+      : Edge(type, depth, ledger), in_order_(in_order) {}
 
   [[nodiscard]] bool claim(Packet& packet, const ClaimLimits& limits) override;
 

@@ -56,7 +56,10 @@ bool OrderedEdge::pull(Entry& entry) {
 }
 
 void OrderedEdge::discard(const Entry& entry) {
-  if (entry.slot->state == SlotState::live) claimed(1);
+  if (entry.slot->state == SlotState::live) {
+    claimed(1);
+    discharge(payload(entry.slot));
+  }
   type().reset(entry.slot);
   window_.release(entry.index, entry.index + 1);
 }
@@ -64,8 +67,19 @@ void OrderedEdge::discard(const Entry& entry) {
 void GatherEdge::take_notes(SlotHeader& slot) {
   if (!slot.notes) return;
   if (!open_.notes) open_.notes = std::make_unique<FailureNotes>();
-  for (FailureNote& note : *slot.notes) open_.notes->push_back(std::move(note));
+  bool fatal = false;
+  for (FailureNote& note : *slot.notes) {
+    fatal = fatal || note.fatal;
+    open_.notes->push_back(std::move(note));
+  }
   slot.notes.reset();
+  if (!fatal) return;
+  // The source gives nothing more, so the batch may never fill: the failure must not wait for it.
+  Pending failure;
+  failure.marker = SlotState::failed;
+  failure.info = slot.info;
+  failure.notes = std::move(open_.notes);
+  closed_.push_back(std::move(failure));
 }
 
 void GatherEdge::look() {

@@ -17,8 +17,8 @@ namespace weir::detail {
 /// its items, in either order.
 class OrderedEdge : public Edge {
  public:
-  OrderedEdge(const SlotType& type, std::int64_t depth, bool any_order)
-      : Edge(type, depth), any_order_(any_order) {}
+  OrderedEdge(const SlotType& type, std::int64_t depth, ByteLedger& ledger, bool any_order)
+      : Edge(type, depth, ledger), any_order_(any_order) {}
 
  protected:
   struct Entry {
@@ -56,8 +56,9 @@ class GatherEdge final : public OrderedEdge {
     std::uint32_t step = 0;  ///< operator number of the batch: passes that end behind it close one
     bool any_order = false;
   };
-  GatherEdge(const SlotType& type, std::int64_t depth, const Settings& settings)
-      : OrderedEdge(type, depth, settings.any_order), settings_(settings) {}
+  GatherEdge(const SlotType& type, std::int64_t depth, ByteLedger& ledger,
+             const Settings& settings)
+      : OrderedEdge(type, depth, ledger, settings.any_order), settings_(settings) {}
 
   [[nodiscard]] bool claim(Packet& packet, const ClaimLimits& limits) override;
   [[nodiscard]] bool renumbers() const override { return true; }
@@ -78,6 +79,7 @@ class GatherEdge final : public OrderedEdge {
   };
 
   void close_batch(bool whole) WEIR_REQUIRES(mutex_);
+  /// Moves the slot's notes to the open batch; one that ends the run is passed on at once.
   void take_notes(SlotHeader& slot) WEIR_REQUIRES(mutex_);
   void publish_ready() WEIR_REQUIRES(mutex_);
 

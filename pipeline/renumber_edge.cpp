@@ -7,8 +7,9 @@
 
 namespace weir::detail {
 
-RenumberEdge::RenumberEdge(const SlotType& type, std::int64_t depth, Settings settings)
-    : OrderedEdge(type, depth, settings.any_order),
+RenumberEdge::RenumberEdge(const SlotType& type, std::int64_t depth, ByteLedger& ledger,
+                           Settings settings)
+    : OrderedEdge(type, depth, ledger, settings.any_order),
       settings_(std::move(settings)),
       counters_(settings_.steps.size()) {}
 
@@ -58,7 +59,6 @@ bool RenumberEdge::pull_part(Item& item) {
         slot.info.epoch == settings_.resume_epoch)
       first = settings_.resume_split;
     if (first >= count) {
-      finished_bytes_ += type().bytes(&slot);
       item = Item{entry, nullptr, 0, slot.state};
       if (keep_for_notes(item)) return true;
       discard(entry);
@@ -70,7 +70,7 @@ bool RenumberEdge::pull_part(Item& item) {
     }
     opened_ = spare_containers_.back();
     spare_containers_.pop_back();
-    *opened_ = Container{entry, count - first, type().bytes(&slot)};
+    *opened_ = Container{entry, count - first, payload(&slot)};
     opened_count_ = static_cast<std::uint32_t>(count);
     next_part_ = first;
   }
@@ -84,7 +84,7 @@ bool RenumberEdge::pull_shuffled(std::size_t step, Item& item) {
     if (!pull_item(step, next)) return false;
     if (next.counts()) {
       counter.buffer.push_back(next);
-    } else if (next.ends_pass()) {
+    } else if (next.ends_pass(settings_.step_numbers[step])) {
       counter.flushing = true;
       counter.marker = next;
     } else {
@@ -119,7 +119,7 @@ bool RenumberEdge::pull_counted(std::size_t step, Item& item) {
       return true;
     }
     if (!pull_item(step, item)) return false;
-    if (item.ends_pass()) {
+    if (item.ends_pass(settings_.step_numbers[step])) {
       for (Item& held : counter.held) drop(held);
       counter = Counter{};
       return true;
@@ -150,7 +150,10 @@ bool RenumberEdge::keep_for_notes(Item& item) {
   SlotHeader& slot = *item.entry.slot;
   if (!slot.notes) return false;
   std::unique_ptr<FailureNotes> notes = std::move(slot.notes);
-  if (slot.state == SlotState::live) claimed(1);
+  if (slot.state == SlotState::live) {
+    claimed(1);
+    discharge(payload(&slot));
+  }
   type().reset(&slot);
   slot.notes = std::move(notes);
   slot.state = item.state = SlotState::tombstone;
@@ -164,8 +167,11 @@ void RenumberEdge::drop(Item& item) {
 
 void RenumberEdge::part_moved(Container* container) {
   if (--container->unmoved > 0) return;
-  finished_bytes_ += container->bytes;
-  discard(container->entry);
+  // Its items are moved from, so that their bytes can only be known from before.
+  claimed(1);
+  discharge(container->bytes);
+  type().reset(container->entry.slot);
+  window_.release(container->entry.index, container->entry.index + 1);
   spare_containers_.push_back(container);
 }
 
@@ -223,7 +229,6 @@ void RenumberEdge::finish(Packet& packet) {
     MutexLock lock(mutex_);
     for (const Packet::Part& part : packet.parts)
       if (part.container != nullptr) part_moved(static_cast<Container*>(part.container));
-    if (settings_.split != nullptr) packet.in_bytes = std::exchange(finished_bytes_, 0);
     publish();
   }
   Edge::finish(packet);

@@ -33,7 +33,7 @@ class RenumberEdge final : public OrderedEdge {
     /// Says that the rest of the pass that an item belongs to will not be used.
     std::function<void(const SampleInfo&)> pass_is_over;
   };
-  RenumberEdge(const SlotType& type, std::int64_t depth, Settings settings);
+  RenumberEdge(const SlotType& type, std::int64_t depth, ByteLedger& ledger, Settings settings);
   ~RenumberEdge() override;
 
   [[nodiscard]] bool claim(Packet& packet, const ClaimLimits& limits) override;
@@ -61,8 +61,10 @@ class RenumberEdge final : public OrderedEdge {
     [[nodiscard]] bool counts() const {
       return state == SlotState::live || state == SlotState::blank;
     }
-    [[nodiscard]] bool ends_pass() const {
-      return state == SlotState::epoch_end || state == SlotState::pass_end;
+    /// True when the counts of operator number `step` begin anew behind it.
+    [[nodiscard]] bool ends_pass(std::uint32_t step) const {
+      return state == SlotState::epoch_end ||
+             (state == SlotState::pass_end && entry.slot->marker_step > step);
     }
   };
   /// The state of one take, skip, shard or buffer within the current pass.
@@ -93,7 +95,6 @@ class RenumberEdge final : public OrderedEdge {
   Container* opened_ WEIR_GUARDED_BY(mutex_) = nullptr;  ///< being taken apart
   std::uint32_t opened_count_ WEIR_GUARDED_BY(mutex_) = 0;
   std::uint32_t next_part_ WEIR_GUARDED_BY(mutex_) = 0;
-  std::uint64_t finished_bytes_ WEIR_GUARDED_BY(mutex_) = 0;
   std::vector<std::unique_ptr<Container>> containers_ WEIR_GUARDED_BY(mutex_);
   std::vector<Container*> spare_containers_ WEIR_GUARDED_BY(mutex_);
   std::deque<Item> available_ WEIR_GUARDED_BY(mutex_);

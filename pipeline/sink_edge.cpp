@@ -36,12 +36,11 @@ SinkEdge::Take SinkEdge::take(SlotHeader*& slot, Nanoseconds now) {
       taken_.push_back(ready_[i]);
       if (ready_[i].slot->state != SlotState::live) continue;
       ++live;
-      bytes += type().bytes(ready_[i].slot);
+      bytes += payload(ready_[i].slot);
     }
     ready_.erase(ready_.begin(), ready_.begin() + static_cast<std::ptrdiff_t>(count));
     claimed(live);
-    charge(-static_cast<std::int64_t>(bytes));
-    ledger_.release(bytes);
+    discharge(bytes);
     publish_missing();
     publish();
   }

@@ -6,7 +6,6 @@
 #include <deque>
 #include <vector>
 
-#include "pipeline/byte_ledger.hpp"
 #include "pipeline/ordered_edge.hpp"
 
 namespace weir::detail {
@@ -16,8 +15,8 @@ namespace weir::detail {
 /// Thread safety: take() and give_back() belong to one consumer; everything else as Edge.
 class SinkEdge final : public OrderedEdge {
  public:
-  SinkEdge(const SlotType& type, std::int64_t depth, bool any_order, ByteLedger& ledger)
-      : OrderedEdge(type, depth, any_order), ledger_(ledger) {}
+  SinkEdge(const SlotType& type, std::int64_t depth, ByteLedger& ledger, bool any_order)
+      : OrderedEdge(type, depth, ledger, any_order) {}
 
   enum class Take {
     slot,    ///< `slot` is the consumer's until give_back()
@@ -46,7 +45,6 @@ class SinkEdge final : public OrderedEdge {
 
   static constexpr std::size_t kMostTaken = 256;
 
-  ByteLedger& ledger_;
   std::vector<Entry> taken_;   ///< the consumer's alone
   std::size_t next_taken_ = 0;
   Entry held_;

@@ -14,7 +14,6 @@
 #include <weir/telemetry.hpp>
 
 #include "pipeline/batch_arena.hpp"
-#include "pipeline/byte_ledger.hpp"
 #include "pipeline/counters.hpp"
 #include "pipeline/edge.hpp"
 #include "pipeline/inlet.hpp"

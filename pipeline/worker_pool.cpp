@@ -52,6 +52,7 @@ WorkerPool::~WorkerPool() {
 // Publishing.
 
 void WorkerPool::publish(std::unique_ptr<Assignment> next) {
+  next->id = ++assignments_;
   active_.store(next->allocation.active, std::memory_order_seq_cst);
   const Assignment* old = current_.exchange(next.get(), std::memory_order_seq_cst);
   // Choosing takes no lock for long and calls nothing of the user's: this wait is short.
@@ -124,6 +125,22 @@ void WorkerPool::remove(const LoaderStages* loader, const std::function<void()>&
     }
   }
   draining_.fetch_sub(1, std::memory_order_seq_cst);
+}
+
+std::vector<StageAllocation> WorkerPool::allotted(const LoaderStages* loader) const {
+  MutexLock lock(publish_mutex_);
+  std::vector<StageAllocation> own;
+  std::size_t stage = 0;
+  for (const LoaderStages* other : owned_->loaders)
+    for (std::size_t i = 0; i < other->stages.size(); ++i, ++stage)
+      if (other == loader) own.push_back(owned_->allocation.stages[stage]);
+  return own;
+}
+
+int WorkerPool::index_of(const LoaderStages* loader) const {
+  MutexLock lock(publish_mutex_);
+  const auto at = std::find(owned_->loaders.begin(), owned_->loaders.end(), loader);
+  return static_cast<int>(at - owned_->loaders.begin());
 }
 
 Allocation WorkerPool::allocation() const {
@@ -291,11 +308,11 @@ void WorkerPool::work_may_be_ready() {
 // Working.
 
 int WorkerPool::last_index(const Assignment& assignment, Worker& worker) const {
-  if (worker.last_assignment != &assignment) {
+  if (worker.last_assignment != assignment.id) {
     const auto at = std::find(assignment.stages.begin(), assignment.stages.end(), worker.last);
     worker.last_index =
         at == assignment.stages.end() ? -1 : static_cast<int>(at - assignment.stages.begin());
-    worker.last_assignment = &assignment;
+    worker.last_assignment = assignment.id;
   }
   return worker.last_index;
 }
@@ -347,7 +364,7 @@ bool WorkerPool::begin(int id) {
     worker.stage = entered;
     worker.last = entered;
     worker.last_index = stage;
-    worker.last_assignment = &assignment;
+    worker.last_assignment = assignment.id;
     return true;
   };
   bool begun = false;

@@ -67,6 +67,12 @@ class WorkerPool final : public Plant {
   void remove(const LoaderStages* loader, const std::function<void()>& late)
       WEIR_EXCLUDES(publish_mutex_);
 
+  /// What the stages of `loader` are allotted now.
+  [[nodiscard]] std::vector<StageAllocation> allotted(const LoaderStages* loader) const
+      WEIR_EXCLUDES(publish_mutex_);
+  /// Index of `loader` in the snapshot's list.
+  [[nodiscard]] int index_of(const LoaderStages* loader) const WEIR_EXCLUDES(publish_mutex_);
+
   // Plant.
   [[nodiscard]] Snapshot snapshot() const override WEIR_EXCLUDES(publish_mutex_);
   [[nodiscard]] Allocation allocation() const override WEIR_EXCLUDES(publish_mutex_);
@@ -83,6 +89,7 @@ class WorkerPool final : public Plant {
   [[nodiscard]] bool begin(int worker);
   void end(int worker);
 
+  [[nodiscard]] bool threaded() const { return settings_.threads; }
   [[nodiscard]] ByteLedger& ledger() { return ledger_; }
   [[nodiscard]] int workers() const { return static_cast<int>(workers_.size()); }
   [[nodiscard]] int unparked() const { return unparked_.load(std::memory_order_relaxed); }
@@ -90,6 +97,7 @@ class WorkerPool final : public Plant {
 
  private:
   struct Assignment {
+    std::uint64_t id = 0;  ///< never used again, unlike an address
     Allocation allocation;
     std::vector<Stage*> stages;
     std::vector<const LoaderStages*> loaders;
@@ -98,7 +106,7 @@ class WorkerPool final : public Plant {
     std::atomic<const Assignment*> reading{nullptr};  ///< not freed while it stands here
     Stage* stage = nullptr;       ///< of the packet under way
     const Stage* last = nullptr;  ///< of the one before, for comparison alone
-    const Assignment* last_assignment = nullptr;  ///< in which `last_index` holds, likewise
+    std::uint64_t last_assignment = 0;  ///< id of the one in which `last_index` holds
     int last_index = -1;
     int group = -1;
     Packet packet;
@@ -141,6 +149,7 @@ class WorkerPool final : public Plant {
   mutable Mutex publish_mutex_;
   std::unique_ptr<const Assignment> owned_ WEIR_GUARDED_BY(publish_mutex_);
   mutable std::vector<StageView> outside_views_ WEIR_GUARDED_BY(publish_mutex_);
+  std::uint64_t assignments_ WEIR_GUARDED_BY(publish_mutex_) = 0;
   std::uint64_t structure_ WEIR_GUARDED_BY(publish_mutex_) = 0;
   /// Published by this store: everything in *owned_. Readers announce themselves in Worker::reading.
   std::atomic<const Assignment*> current_{nullptr};

@@ -31,6 +31,8 @@ class BatchRows {
   [[nodiscard]] std::span<const std::uint64_t> ids() const { return ids_; }
   /// Class numbers; -1 where there is none.
   [[nodiscard]] std::span<const std::int32_t> labels() const { return labels_; }
+  /// Places among the items of one flat_map call; 0 without one.
+  [[nodiscard]] std::span<const std::uint32_t> splits() const { return splits_; }
   /// True for a row that stands in for a bad sample.
   [[nodiscard]] bool replaced(std::size_t row) const { return !replaced_.empty() && replaced_[row]; }
   [[nodiscard]] std::size_t replaced_count() const;
@@ -43,6 +45,7 @@ class BatchRows {
   std::uint32_t epoch_ = 0;
   std::vector<std::uint64_t> ids_;
   std::vector<std::int32_t> labels_;
+  std::vector<std::uint32_t> splits_;
   std::vector<bool> replaced_;  ///< empty while no row is replaced
 };
 

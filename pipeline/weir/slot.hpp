@@ -10,8 +10,10 @@
 #include <utility>
 #include <vector>
 
+#include <weir/batch.hpp>
 #include <weir/bytes_of.hpp>
 #include <weir/context.hpp>
+#include <weir/digest.hpp>
 
 namespace weir::detail {
 
@@ -95,9 +97,48 @@ struct SlotType {
   void (*reset)(SlotHeader* slot);                     ///< empties it
   void (*move)(SlotHeader* from, SlotHeader* to);      ///< value and header; `from` becomes empty
   std::size_t (*bytes)(const SlotHeader* slot);        ///< payload of a live slot
+  std::size_t (*rows)(const SlotHeader* slot);         ///< samples in a live slot
+  /// Digests a live slot; null where the type has no digest.
+  void (*digest)(const SlotHeader* slot, DeliveryDigest& digest);
   bool fixed_bytes;                                    ///< bytes() is the same for each value
   bool reports_bytes;                                  ///< false: sizeof stands in, worth a warning
 };
+
+template <class T>
+std::size_t slot_rows(const T& value) {
+  if constexpr (std::is_base_of_v<BatchRows, T>) return value.size();
+  else return 1;
+}
+
+template <class T>
+constexpr bool has_digest() {
+  if constexpr (std::is_base_of_v<BatchRows, T>) return DigestibleRows<T>;
+  else return Digestible<T>;
+}
+
+template <class T>
+void digest_slot(const SlotHeader* slot, DeliveryDigest& digest) {
+  auto* typed = const_cast<Slot<T>*>(static_cast<const Slot<T>*>(slot));
+  const T& value = typed->value();
+  if constexpr (std::is_base_of_v<BatchRows, T>) {
+    for (std::size_t row = 0; row < value.size(); ++row) {
+      digest.begin_row(value.epoch(), value.ids()[row], value.splits()[row]);
+      digest_row(digest, value, row);
+      digest.end_row();
+    }
+  } else {
+    digest.begin_row(slot->info.epoch, slot->info.sample_id, slot->info.split);
+    digest_value(digest, value);
+    digest.end_row();
+  }
+  digest.end_delivery();
+}
+
+template <class T>
+constexpr auto digest_function() -> void (*)(const SlotHeader*, DeliveryDigest&) {
+  if constexpr (has_digest<T>()) return &digest_slot<T>;
+  else return nullptr;
+}
 
 template <class T>
 const SlotType& slot_type() {
@@ -122,6 +163,11 @@ const SlotType& slot_type() {
         auto* typed = const_cast<Slot<T>*>(static_cast<const Slot<T>*>(slot));
         return payload_bytes(typed->value());
       },
+      [](const SlotHeader* slot) {
+        auto* typed = const_cast<Slot<T>*>(static_cast<const Slot<T>*>(slot));
+        return slot_rows(typed->value());
+      },
+      digest_function<T>(),
       has_fixed_bytes<T>(),
       reports_bytes<T>(),
   };

@@ -10,6 +10,7 @@ namespace weir {
 
 /// Settings of one stage by hand. A stage with any of these set is never fused with another.
 struct StageOptions {
+  std::string name;        ///< of the stage; empty: the operator's
   int workers = 0;         ///< target and cap, never moved by tuning; 0: the tuner's business
   int cap = 0;             ///< most workers at once; 0: none
   bool serial = false;     ///< one worker at a time, items in index order

@@ -78,6 +78,7 @@ struct Summary {
   TimeSummary gap;            ///< waits in next() without the first
   TimeSummary last_half_gap;
   double step_mean_seconds = 0;
+  double compute_mean_seconds = 0;  ///< up to mark(compute_end); 0: not marked
   std::vector<StageSummary> stages;
   TuningSummary tuning;
   std::uint64_t bad_count = 0;

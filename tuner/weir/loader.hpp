@@ -49,7 +49,7 @@ class WEIR_EXPORT LoaderBase {
   void set_allocation(const Allocation& allocation);
   /// Depth of the queue behind stage `name`, in items. Throws Error(usage) for an unknown stage.
   void resize_queue(const std::string& stage, std::int64_t items);
-  void mark(Step step);
+  void mark(weir::Step step);
   /// After what next() handed over last. Throws Error(usage) with `order: any`.
   [[nodiscard]] Position position() const;
   [[nodiscard]] const std::vector<std::string>& classes() const;

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <optional>
 #include <string>
@@ -52,6 +53,9 @@ struct Options {
   std::string log;    ///< decision log, JSON lines
 
   std::optional<Position> resume;
+  /// Where messages for the user go, one line each, from any thread of the loader's; the library itself
+  /// prints nothing.
+  std::function<void(const std::string&)> say;
 };
 
 }  // namespace weir

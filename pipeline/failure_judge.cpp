@@ -1,0 +1,123 @@
+#include "pipeline/failure_judge.hpp"
+
+#include <cerrno>
+#include <cstdio>
+#include <exception>
+#include <system_error>
+#include <utility>
+
+namespace weir::detail {
+namespace {
+
+/// A rate is judged from this many samples on, and at an epoch's end.
+constexpr std::uint64_t kSamplesForRate = 1000;
+
+std::string percent(double share) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%.3g %%", share * 100);
+  return text;
+}
+
+/// One line whatever bytes the text has.
+std::string one_line(const std::string& text) {
+  std::string line;
+  for (const char c : text) {
+    if (c == '\n') line += "\\n";
+    else if (c == '\t') line += "\\t";
+    else if (c == '\\') line += "\\\\";
+    else line += c;
+  }
+  return line;
+}
+
+}  // namespace
+
+FailureJudge::FailureJudge(std::shared_ptr<const Source> source, std::string quarantine_path)
+    : source_(std::move(source)), quarantine_path_(std::move(quarantine_path)) {}
+
+void FailureJudge::restore(std::uint64_t bad, std::uint64_t bad_in_epoch, std::uint64_t good,
+                           std::uint64_t good_in_epoch) {
+  bad_ = bad;
+  bad_in_epoch_ = bad_in_epoch;
+  good_ = good;
+  good_in_epoch_ = good_in_epoch;
+  tallies_[""].bad = bad;
+  tallies_[""].bad_in_epoch = bad_in_epoch;
+}
+
+void FailureJudge::judge(const FailureNotes& notes) {
+  for (const FailureNote& note : notes) {
+    if (note.fatal) fail(note, note.reason);
+    ++bad_;
+    ++bad_in_epoch_;
+    quarantine(note);
+    Tally& tally = tallies_[note.own_policy ? note.stage : ""];
+    ++tally.bad;
+    ++tally.bad_in_epoch;
+    tally.limit_rate = note.limit_rate;
+    tally.last = note;
+    if (note.limit_count >= 0 && static_cast<double>(tally.bad) > note.limit_count)
+      fail(note, note.reason + "; with it " + std::to_string(tally.bad) +
+                     " samples are bad, allowed are " +
+                     std::to_string(static_cast<std::uint64_t>(note.limit_count)));
+    const std::uint64_t total = good_ + bad_;
+    if (note.limit_rate >= 0 && total >= kSamplesForRate &&
+        static_cast<double>(tally.bad) > note.limit_rate * static_cast<double>(total))
+      fail(note, note.reason + "; with it " + std::to_string(tally.bad) + " of " +
+                     std::to_string(total) + " samples are bad, allowed are " +
+                     percent(note.limit_rate));
+  }
+}
+
+void FailureJudge::add_good(std::uint64_t rows) {
+  good_ += rows;
+  good_in_epoch_ += rows;
+}
+
+void FailureJudge::end_epoch() {
+  const std::uint64_t total = good_in_epoch_ + bad_in_epoch_;
+  for (auto& [stage, tally] : tallies_) {
+    if (tally.bad_in_epoch > 0 && good_in_epoch_ == 0)
+      fail(tally.last, tally.last.reason + "; no sample of this epoch is good (" +
+                           std::to_string(bad_in_epoch_) + " bad)");
+    if (tally.limit_rate >= 0 && tally.bad_in_epoch > 0 &&
+        static_cast<double>(tally.bad_in_epoch) >
+            tally.limit_rate * static_cast<double>(total))
+      fail(tally.last, tally.last.reason + "; " + std::to_string(tally.bad_in_epoch) + " of " +
+                           std::to_string(total) + " samples of this epoch are bad, allowed are " +
+                           percent(tally.limit_rate));
+    tally.bad_in_epoch = 0;
+  }
+  good_in_epoch_ = 0;
+  bad_in_epoch_ = 0;
+}
+
+void FailureJudge::fail(const FailureNote& note, const std::string& why) const {
+  const std::string text = "sample " + std::to_string(note.info.sample_id) + " (" +
+                           one_line(source_->describe(note.info.sample_id)) + "): " + why;
+  ErrorKind kind = ErrorKind::data;
+  try {
+    if (note.exception) std::rethrow_exception(note.exception);
+  } catch (const Error& error) {
+    kind = error.kind();
+    std::throw_with_nested(Error(kind, "stage '" + note.stage + "'", text));
+  } catch (...) {
+    std::throw_with_nested(Error(kind, "stage '" + note.stage + "'", text));
+  }
+  throw Error(kind, "stage '" + note.stage + "'", text);
+}
+
+void FailureJudge::quarantine(const FailureNote& note) {
+  if (quarantine_path_.empty() || !quarantined_.insert(note.info.sample_id).second) return;
+  if (!quarantine_file_.is_open()) quarantine_file_.open(quarantine_path_, std::ios::trunc);
+  quarantine_file_ << one_line(source_->describe(note.info.sample_id)) << '\t' << note.stage << '\t'
+                   << one_line(note.reason) << '\n'
+                   << std::flush;
+  if (!quarantine_file_)
+    throw Error(ErrorKind::cannot, quarantine_path_,
+                "write: " + std::generic_category().message(errno) +
+                    "; the list of bad samples must not be lost: name a place that can be written");
+  quarantine_written_ = quarantine_path_;
+}
+
+}  // namespace weir::detail

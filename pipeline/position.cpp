@@ -1,0 +1,48 @@
+#include <weir/position.hpp>
+
+#include <cinttypes>
+#include <cstdio>
+
+#include <weir/error.hpp>
+
+namespace weir {
+namespace {
+
+constexpr const char* kForm =
+    "weir_position 1 epoch %" PRIu32 " source_index %" PRIu64 " split %" PRIu32
+    " delivered_in_epoch %" PRIu64 " delivered %" PRIu64 " samples %" PRIu64 " bad %" PRIu64
+    " bad_in_epoch %" PRIu64 " good_in_epoch %" PRIu64 " digest %016" PRIx64 "%016" PRIx64
+    " set %016" PRIx64 " seed %" PRIu64 " structure %016" PRIx64;
+constexpr const char* kScanForm =
+    "weir_position 1 epoch %" SCNu32 " source_index %" SCNu64 " split %" SCNu32
+    " delivered_in_epoch %" SCNu64 " delivered %" SCNu64 " samples %" SCNu64 " bad %" SCNu64
+    " bad_in_epoch %" SCNu64 " good_in_epoch %" SCNu64 " digest %16" SCNx64 "%16" SCNx64
+    " set %16" SCNx64 " seed %" SCNu64 " structure %16" SCNx64 "%n";
+
+}  // namespace
+
+std::string Position::text() const {
+  char line[512];
+  std::snprintf(line, sizeof line, kForm, epoch, source_index, split, delivered_in_epoch, delivered,
+                samples, bad, bad_in_epoch, good_in_epoch, digest_high, digest_low, set_digest, seed,
+                structure);
+  return line;
+}
+
+Position Position::parse(const std::string& text) {
+  Position at;
+  int read = 0;
+  const int fields = std::sscanf(
+      text.c_str(), kScanForm, &at.epoch, &at.source_index, &at.split, &at.delivered_in_epoch,
+      &at.delivered, &at.samples, &at.bad, &at.bad_in_epoch, &at.good_in_epoch, &at.digest_high,
+      &at.digest_low, &at.set_digest, &at.seed, &at.structure, &read);
+  std::size_t end = text.size();
+  while (end > 0 && (text[end - 1] == '\n' || text[end - 1] == '\r')) --end;
+  if (fields != 14 || static_cast<std::size_t>(read) != end)
+    throw Error(ErrorKind::usage, "position",
+                "not a saved position: it is one line that begins with 'weir_position 1', as "
+                "Position::text() and --save-position write it");
+  return at;
+}
+
+}  // namespace weir

@@ -1,0 +1,394 @@
+#include "tuner/loader_core.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <ctime>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include <weir/error.hpp>
+#include <weir/policy.hpp>
+#include <weir/tuned_file.hpp>
+
+#include "machine/machine_description.hpp"
+#include "machine/topology.hpp"
+#include "pipeline/stage_plan.hpp"
+#include "tuner/plan_options.hpp"
+
+namespace weir::detail {
+namespace {
+
+constexpr Nanoseconds kSettleCheckInterval = 100'000'000;
+
+std::string size_text(std::uint64_t bytes) {
+  constexpr std::uint64_t kMebibyte = 1048576;
+  if (bytes % (1024 * kMebibyte) == 0) return fmt::format("{}GiB", bytes / (1024 * kMebibyte));
+  if (bytes % kMebibyte == 0) return fmt::format("{}MiB", bytes / kMebibyte);
+  return fmt::format("{}B", bytes);
+}
+
+std::string now_text() {
+  const std::time_t now = std::time(nullptr);
+  std::tm parts{};
+  ::gmtime_r(&now, &parts);
+  char text[32];
+  std::strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", &parts);
+  return text;
+}
+
+MachineIdentity identify_machine() {
+  const MachineDescription machine = describe_machine(read_topology());
+  MachineIdentity identity;
+  identity.cpu = machine.cpu_model;
+  identity.threads = machine.threads;
+  identity.cores = machine.cores;
+  identity.nodes = machine.nodes;
+  identity.quota = machine.quota ? fmt::format("{:g}", *machine.quota) : "none";
+  identity.memory = fmt::format("{}GiB", machine.memory_bytes >> 30U);
+  identity.fingerprint = machine.fingerprint;
+  return identity;
+}
+
+/// The stages of one loader out of a snapshot of all.
+std::vector<const StageSnapshot*> own_stages(const Snapshot& snapshot, int loader) {
+  std::vector<const StageSnapshot*> own;
+  for (const StageSnapshot& stage : snapshot.stages)
+    if (stage.loader == loader) own.push_back(&stage);
+  return own;
+}
+
+}  // namespace
+
+LoaderCore::LoaderCore(const std::shared_ptr<const Step>& step, const Options& options)
+    : options_(options) {
+  settle_options();
+  ThreadBudgetRequest request;
+  if (options_.workers) request.explicit_limit = RequestedThreads{*options_.workers, "workers"};
+  request.oversubscribe = options_.oversubscribe;
+  request.reserve = options_.reserve;
+  budget_ = derive_thread_budget(request);
+  budget_.throw_if_refused();
+  memory_ = derive_memory_limit(options_.memory_bytes);
+  if (options_.nested_threads == NestedThreads::one) nested_.emplace();
+
+  StagePlan plan = make_stage_plan(step, options_.seed, fusion_of(options_.fuse),
+                                   options_.order == Order::any);
+  first_stages_ = first_observation(plan);
+  Decision start = make_policy(options_.strict ? "even" : "share", options_.strict, PolicySettings{})
+                       ->start(first_stages_, std::nullopt);
+  Allocation allocation = start.allocation.value_or(Allocation{});
+  structure_ = plan.structure;
+  if (!options_.tuned.empty()) {
+    load_tuned();
+    if (tuned_plan_ && tuned_plan_->allocation) allocation = *tuned_plan_->allocation;
+  }
+
+  PoolRequest pool;
+  pool.loader = options_.name;
+  pool.budget = budget_;
+  pool.run_inline = options_.run_inline;
+  pool.memory_bytes = memory_.bytes;
+  pool.first = allocation;
+  pool_ = process_pool(pool);
+
+  Delivery::Settings delivery;
+  delivery.engine.name = options_.name;
+  delivery.engine.seed = options_.seed;
+  delivery.engine.any_order = options_.order == Order::any;
+  delivery.engine.on_bad_sample = options_.on_bad_sample;
+  delivery.engine.allotted = allocation.stages;
+  delivery.engine.say = [this](const std::string& text) { say(text); };
+  delivery.epochs = options_.epochs;
+  delivery.quarantine = options_.quarantine;
+  delivery.digest = options_.digest;
+  delivery.resume = options_.resume;
+  delivery_ = std::make_unique<Delivery>(std::move(plan), *pool_, std::move(delivery));
+  first_ = pool_->snapshot();
+  start_allocation(allocation);
+  if (options_.autotune) start_tuning(allocation);
+
+  if (!delivery_->resume_remark().empty()) say(delivery_->resume_remark());
+  const std::string remark = delivery_->plan().source->remark();
+  if (!remark.empty()) say(remark);
+  for (const std::string& stage : delivery_->engine().without_bytes())
+    say("stage '" + stage + "' gives values that do not say how many bytes they hold; sizeof "
+        "stands in, define weir::bytes_of for the type to bound memory");
+}
+
+LoaderCore::~LoaderCore() {
+  try {
+    close();
+  } catch (const std::exception& error) {
+    say(error.what());  // A destructor must not throw; close() gives the error to those who ask.
+  }
+}
+
+void LoaderCore::settle_options() {
+  const auto refuse = [this](const std::string& text) {
+    throw Error(ErrorKind::usage, options_.name, text);
+  };
+  if (options_.epochs && *options_.epochs == 0) refuse("epochs is 0; use 1 or more, or leave it out");
+  if (options_.memory_bytes && *options_.memory_bytes == 0)
+    refuse("memory is 0 bytes; use more, or leave it out");
+  if (options_.reserve < 0) refuse("reserve is negative; use 0 or more");
+  if (!options_.run_inline) return;
+  if (options_.autotune) refuse("inline runs on one thread, so that there is nothing to tune");
+  options_.workers = 1;
+}
+
+Observation LoaderCore::first_observation(const StagePlan& plan) const {
+  Observation first;
+  first.budget = budget_.threads;
+  first.active = budget_.threads;
+  first.loaders.push_back(LoaderObservation{});
+  first.loaders.back().name = options_.name;
+  for (const PlannedStage& stage : plan.stages) {
+    StageObservation& seen = first.stages.emplace_back();
+    seen.name = stage.name;
+    seen.serial = stage.serial;
+    seen.fixed_workers = stage.options.workers;
+    seen.hand_cap = stage.options.cap;
+  }
+  return first;
+}
+
+TunedContext LoaderCore::tuned_context() const {
+  TunedContext context;
+  context.pipeline = {options_.name, fmt::format("{:016x}", structure_)};
+  context.machine = identify_machine();
+  for (const StageObservation& stage : first_stages_.stages)
+    context.stages.push_back({stage.name, stage.serial, stage.fixed_workers, stage.hand_cap});
+  context.budget = budget_.threads;
+  context.strict = options_.strict;
+  context.autotune = options_.autotune;
+  context.ignore_mismatch = options_.tuned_mismatch == TunedMismatch::ignore;
+  return context;
+}
+
+void LoaderCore::load_tuned() {
+  tuned_plan_ = plan_tuned(read_tuned_file(options_.tuned), tuned_context());
+  switch (tuned_plan_->action) {
+    case TunedPlan::Action::refuse:
+      throw Error(ErrorKind::usage, "", tuned_plan_->text);
+    case TunedPlan::Action::solved:
+    case TunedPlan::Action::ignore:
+      say(tuned_plan_->text);
+      break;
+    case TunedPlan::Action::use:
+    case TunedPlan::Action::probation:
+      break;
+  }
+}
+
+void LoaderCore::start_allocation(const Allocation& own) {
+  const Allocation now = pool_->allocation();
+  Allocation next = now;
+  if (now.stages.size() == own.stages.size()) {
+    next = own;
+    next.structure = now.structure;
+  } else {
+    // Others run already: their shares stay, and the workers that both ask for add up.
+    next.active = std::min(pool_->workers(), now.active + own.active);
+  }
+  (void)pool_->apply(next);  // False only where another loader came or went at this moment.
+}
+
+void LoaderCore::start_tuning(const Allocation& start) {
+  TuningOptions tuning;
+  tuning.policy = options_.policy.empty() ? "balance" : options_.policy;
+  tuning.strict = options_.strict;
+  tuning.settings = options_.settings;
+  tuning.log_path = options_.log;
+  tuning.seed = options_.seed;
+  if (tuned_plan_ && tuned_plan_->allocation) {
+    tuning.start = start;
+    for (const StageObservation& stage : first_stages_.stages)
+      tuning.start_stages.push_back(stage.name);
+  }
+  tuning_ = Tuning::attach(*pool_, tuning);
+}
+
+SlotHeader* LoaderCore::next() {
+  SlotHeader* slot = delivery_->next();
+  if (options_.autotune && !options_.emit.empty()) {
+    const Nanoseconds now = monotonic_now();
+    if (now - settle_checked_ >= kSettleCheckInterval) {
+      settle_checked_ = now;
+      if (tuning_.status().settled) emit_tuned();
+    }
+  }
+  return slot;
+}
+
+void LoaderCore::emit_tuned() {
+  MutexLock lock(mutex_);
+  if (options_.emit.empty() || closed_) return;
+  if (!options_.autotune) {
+    emit_remark_ = "no tuned file: nothing was tuned; add --autotune (autotune = true)";
+    return;
+  }
+  const TuningStatus status = tuning_.status();
+  if (emitted_settled_ && status.settled && status.moves == emitted_moves_) return;
+  TunedOrigin origin;
+  origin.pipeline = {options_.name, fmt::format("{:016x}", structure_)};
+  if (machine_.fingerprint.empty()) machine_ = identify_machine();
+  origin.machine = machine_;
+  origin.loader = pool_->index_of(&delivery_->engine().stages());
+  origin.memory = size_text(memory_.bytes);
+  origin.placement_mode = budget_.source == BudgetSource::forced ? "none" : "cache_domain";
+  origin.at = now_text();
+  const Snapshot snapshot = pool_->snapshot();
+  for (const StageSnapshot* stage : own_stages(snapshot, origin.loader))
+    origin.queues.push_back({stage->name, stage->queue.capacity_items});
+  const std::optional<TunedFile> file = make_tuned_file(status, origin);
+  if (!file) {
+    emit_remark_ = "no tuned file: no allocation was verified in the time; run longer";
+    return;
+  }
+  write_tuned_file(*file, options_.emit);
+  emitted_ = options_.emit;
+  emit_remark_.clear();
+  emitted_settled_ = status.settled;
+  emitted_moves_ = status.moves;
+}
+
+void LoaderCore::close() {
+  std::optional<Error> failure;
+  try {
+    emit_tuned();
+  } catch (const Error& error) {
+    failure = error;
+  }
+  {
+    MutexLock lock(mutex_);
+    if (!closed_) {
+      last_ = pool_->snapshot();
+      last_allocation_ = pool_->allocation();
+      last_loader_ = pool_->index_of(&delivery_->engine().stages());
+      peak_workers_ = pool_->peak_unparked();
+      closed_ = true;
+    }
+    if (failure) emit_remark_ = failure->what();
+  }
+  tuning_.detach();
+  delivery_->close();
+  if (failure) throw Error(*failure);
+}
+
+Summary LoaderCore::summary() const {
+  Summary summary;
+  summary.pipeline = options_.name;
+  delivery_->fill(summary);
+  summary.budget_threads = budget_.threads;
+  summary.budget_source = options_.run_inline ? "inline" : std::string(to_string(budget_.source));
+  summary.placed_rows = delivery_->engine().placed_rows();
+  summary.copied_rows = delivery_->engine().copied_rows();
+  MutexLock lock(mutex_);
+  const Snapshot snapshot = closed_ ? *last_ : pool_->snapshot();
+  const Allocation allocation = closed_ ? *last_allocation_ : pool_->allocation();
+  const int loader =
+      closed_ ? last_loader_ : pool_->index_of(&delivery_->engine().stages());
+  summary.budget_active = allocation.active;
+  summary.peak_workers = closed_ ? peak_workers_ : pool_->peak_unparked();
+  summary.peak_bytes = snapshot.memory_peak_bytes;
+  summary.memory_bound_bytes = snapshot.memory_bound_bytes;
+  const double elapsed = std::max(1e-9, snapshot.time_seconds - first_.time_seconds);
+  const double worked = fill_stages(summary, snapshot, allocation, loader, elapsed);
+  fill_tuning(summary, snapshot, elapsed, worked);
+  return summary;
+}
+
+double LoaderCore::fill_stages(Summary& summary, const Snapshot& snapshot,
+                               const Allocation& allocation, int loader, double elapsed) const {
+  double worked = 0;
+  for (std::size_t i = 0; i < snapshot.stages.size(); ++i) {
+    const StageSnapshot& from = snapshot.stages[i];
+    if (from.loader != loader) continue;
+    StageSummary& stage = summary.stages.emplace_back();
+    stage.name = from.name;
+    stage.operators = from.operators;
+    stage.serial = from.serial;
+    stage.running_mean = from.running_seconds / elapsed;
+    stage.target = allocation.stages[i].target;
+    stage.cap = allocation.stages[i].cap;
+    stage.items_in = from.items_in;
+    stage.items_out = from.items_out;
+    stage.errors = from.errors;
+    stage.items_per_second = static_cast<double>(from.items_in) / elapsed;
+    stage.bytes_out = from.bytes_out;
+    if (from.items_in > 0)
+      stage.service_time.mean_seconds = from.slot_seconds / static_cast<double>(from.items_in);
+    stage.service_time.p50_seconds = from.service_times.quantile_seconds(0.5);
+    stage.service_time.p95_seconds = from.service_times.quantile_seconds(0.95);
+    stage.service_time.p99_seconds = from.service_times.quantile_seconds(0.99);
+    stage.wait_input_share = std::min(1.0, from.wait_input_seconds / elapsed);
+    stage.wait_output_share = std::min(1.0, from.wait_output_seconds / elapsed);
+    stage.cpu_user_seconds = from.cpu_user_seconds;
+    stage.cpu_system_seconds = from.cpu_system_seconds;
+    stage.queue_capacity_items = from.queue.capacity_items;
+    stage.queue_mean_items = from.queue.item_seconds / elapsed;
+    stage.queue_empty_share = std::min(1.0, from.queue.empty_seconds / elapsed);
+    stage.queue_full_share = std::min(1.0, from.queue.full_seconds / elapsed);
+    worked += from.slot_seconds - from.run_queue_seconds;
+  }
+  return worked;
+}
+
+void LoaderCore::fill_tuning(Summary& summary, const Snapshot& snapshot, double elapsed,
+                             double worked) const {
+  TuningSummary& tuning = summary.tuning;
+  tuning.autotune = options_.autotune;
+  tuning.strict = options_.strict;
+  tuning.emitted = emitted_;
+  tuning.emit_remark = emit_remark_;
+  tuning.active_mean = (snapshot.unparked_seconds - first_.unparked_seconds) / elapsed;
+  tuning.last_half_active_mean = tuning.active_mean;
+  tuning.needed_workers = static_cast<int>(std::ceil(worked / elapsed - 1e-3));
+  tuning.policy = options_.strict ? "even" : "share";
+  if (tuned_plan_ && tuned_plan_->allocation) tuning.policy = "fixed";
+  tuning.label = summary.wait_share <= 0.02 ? "consumer" : "none";
+  if (!options_.autotune) return;
+  const TuningStatus status = tuning_.status();
+  tuning.policy = status.policy;
+  tuning.moves = status.moves;
+  tuning.settled = status.settled;
+  tuning.settle_seconds = status.settle_seconds;
+  tuning.label = status.label;
+  tuning.active_mean = status.active_mean;
+  tuning.last_half_active_mean = status.last_half_active_mean;
+  if (status.needed_workers > 0) tuning.needed_workers = status.needed_workers;
+}
+
+void LoaderCore::say(const std::string& text) {
+  {
+    MutexLock lock(mutex_);
+    remarks_.push_back(text);
+  }
+  if (options_.say) options_.say(text);
+}
+
+std::vector<std::string> LoaderCore::remarks() const {
+  MutexLock lock(mutex_);
+  return remarks_;
+}
+
+Position LoaderCore::position() const {
+  if (options_.order == Order::any)
+    throw Error(ErrorKind::usage, options_.name,
+                "order: any has no position; use order: input to save and resume");
+  return delivery_->position();
+}
+
+void LoaderCore::set_allocation(const Allocation& allocation) {
+  Allocation next = allocation;
+  const Allocation now = pool_->allocation();
+  if (next.structure == 0) next.structure = now.structure;
+  if (!pool_->apply(next))
+    throw Error(ErrorKind::usage, options_.name,
+                fmt::format("an allocation of {} stages for a pool of {}; take allocation(), change "
+                            "it and set it, while no other loader comes or goes",
+                            allocation.stages.size(), now.stages.size()));
+}
+
+}  // namespace weir::detail

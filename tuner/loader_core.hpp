@@ -1,0 +1,88 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <weir/loader.hpp>
+#include <weir/memory_limit.hpp>
+#include <weir/mutex.hpp>
+#include <weir/observation.hpp>
+#include <weir/thread_budget.hpp>
+#include <weir/tuned_plan.hpp>
+#include <weir/tuning.hpp>
+
+#include "machine/nested_pools.hpp"
+#include "pipeline/delivery.hpp"
+#include "tuner/process_pool.hpp"
+
+namespace weir::detail {
+
+/// Everything of a loader that does not depend on the value's type: options turned into a budget, a
+/// place in the pool, a running pipeline, a tuning and a tuned file.
+///
+/// Thread safety: as LoaderBase.
+class LoaderCore {
+ public:
+  LoaderCore(const std::shared_ptr<const Step>& step, const Options& options);
+  ~LoaderCore();
+  LoaderCore(const LoaderCore&) = delete;
+  LoaderCore& operator=(const LoaderCore&) = delete;
+
+  [[nodiscard]] SlotHeader* next();
+  void close();
+  [[nodiscard]] Summary summary() const;
+  [[nodiscard]] std::vector<std::string> remarks() const;
+  [[nodiscard]] Position position() const;
+  void set_allocation(const Allocation& allocation);
+
+  [[nodiscard]] Delivery& delivery() { return *delivery_; }
+  [[nodiscard]] const Delivery& delivery() const { return *delivery_; }
+  [[nodiscard]] WorkerPool& pool() { return *pool_; }
+  [[nodiscard]] const WorkerPool& pool() const { return *pool_; }
+
+ private:
+  void settle_options();
+  void start_allocation(const Allocation& own);
+  void start_tuning(const Allocation& start);
+  void load_tuned();
+  void emit_tuned();
+  void fill_tuning(Summary& summary, const Snapshot& snapshot, double elapsed, double worked) const
+      WEIR_REQUIRES(mutex_);
+  /// Returns the worker-seconds of all stages, waiting for a CPU left out.
+  double fill_stages(Summary& summary, const Snapshot& snapshot, const Allocation& allocation,
+                     int loader, double elapsed) const;
+  void say(const std::string& text);
+  [[nodiscard]] TunedContext tuned_context() const;
+  [[nodiscard]] Observation first_observation(const StagePlan& plan) const;
+
+  Options options_;
+  ThreadBudget budget_;
+  MemoryLimit memory_;
+  std::optional<NestedPoolsHold> nested_;
+  std::shared_ptr<WorkerPool> pool_;  ///< shared: see process_pool()
+  std::unique_ptr<Delivery> delivery_;
+  Tuning tuning_;
+  Snapshot first_;
+  std::optional<TunedPlan> tuned_plan_;
+  Observation first_stages_;  ///< the stages and the budget, nothing measured
+  std::uint64_t structure_ = 0;
+
+  mutable Mutex mutex_;
+  std::vector<std::string> remarks_ WEIR_GUARDED_BY(mutex_);
+  std::string emitted_ WEIR_GUARDED_BY(mutex_);
+  std::string emit_remark_ WEIR_GUARDED_BY(mutex_);
+  bool emitted_settled_ WEIR_GUARDED_BY(mutex_) = false;
+  int emitted_moves_ WEIR_GUARDED_BY(mutex_) = -1;
+  MachineIdentity machine_ WEIR_GUARDED_BY(mutex_);
+  int last_loader_ WEIR_GUARDED_BY(mutex_) = 0;
+  int peak_workers_ WEIR_GUARDED_BY(mutex_) = 0;
+  std::optional<Snapshot> last_ WEIR_GUARDED_BY(mutex_);        ///< taken when closing
+  std::optional<Allocation> last_allocation_ WEIR_GUARDED_BY(mutex_);
+  bool closed_ WEIR_GUARDED_BY(mutex_) = false;
+  Nanoseconds settle_checked_ = 0;  ///< the consumer's
+};
+
+}  // namespace weir::detail
