@@ -39,10 +39,10 @@ Judgement judge_extraneous(const jpeg_decompress_struct& decoder, const JOCTET* 
   // Before the first scan nothing of the picture can be lost.
   if (decoder.input_scan_number == 0) return Judgement::note;
   if (marker >= JPEG_RST0 && marker <= JPEG_RST0 + 7) return Judgement::damage;
-  // The source stands behind the marker's two bytes.
-  const JOCTET* const next = decoder.src->next_input_byte;
-  if (next - first < skipped + 2) return Judgement::damage;
-  const JOCTET* const end = next - 2;
+  // libjpeg passes over bytes one by one and moves the source with them; it has looked at the
+  // marker, but moves behind it only after this message.
+  const JOCTET* const end = decoder.src->next_input_byte;
+  if (end - first < skipped) return Judgement::damage;
   return look_like_padding(end - skipped, end) ? Judgement::note : Judgement::damage;
 }
 

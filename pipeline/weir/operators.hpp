@@ -2,11 +2,11 @@
 
 #include <array>
 #include <chrono>
-#include <concepts>
 #include <cstdint>
 #include <optional>
 #include <string>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 #include <weir/export.hpp>

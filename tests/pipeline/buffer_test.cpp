@@ -92,6 +92,17 @@ TEST(BufferPool, HoldsNoMoreThanItsBound) {
   EXPECT_GT(use.kept_bytes, 0U);
 }
 
+TEST(BufferPool, GivesBackWhatHasGoneUnusedForLongest) {
+  trim_buffer_pool();
+  { const Buffer warm(300000); }
+  for (std::size_t i = 0; i < 200; ++i) {
+    { const Buffer passing(kMiB + i * 300000); }
+    const std::uint64_t before = buffer_pool_use().allocations;
+    { const Buffer again(300000); }
+    ASSERT_EQ(buffer_pool_use().allocations, before) << "the size in use went, after " << i;
+  }
+}
+
 TEST(BufferPool, TrimGivesBackDownToTheAskedBytes) {
   { const Buffer a(10 * kMiB), b(10 * kMiB), c(10 * kMiB); }
   EXPECT_GE(buffer_pool_use().kept_bytes, 30 * kMiB);
