@@ -28,17 +28,28 @@ struct Value {
   Location location;
 };
 
-/// What a parameter may be. `flag` true/false; `integer`; `number`; `range` two numbers; `numbers` a
-/// list of numbers; `text`; `choice` one of `choices`; `duration` ("18ms") in seconds; `size` ("8MiB")
-/// in bytes; `share` ("1%" or 0.01).
-enum class ParameterType { flag, integer, number, range, numbers, text, choice, duration, size, share };
+/// What a parameter may be. `flag` true/false; `integer`; `number`; `range` two numbers; `numbers`
+/// a list of numbers; `text`; `choice` one of `choices`; `duration` ("18ms") in seconds; `size`
+/// ("8MiB") in bytes; `share` ("1%" or 0.01).
+enum class ParameterType {
+  flag,
+  integer,
+  number,
+  range,
+  numbers,
+  text,
+  choice,
+  duration,
+  size,
+  share
+};
 
 /// One parameter of an operator: what `weir operators NAME` prints and what is checked.
 struct ParameterSpec {
   std::string name = {};
   ParameterType type = ParameterType::number;
   std::string fallback = {};  ///< default as text; empty: required; "none": may be absent
-  double low = -1e300;   ///< smallest allowed number (each, for lists)
+  double low = -1e300;        ///< smallest allowed number (each, for lists)
   double high = 1e300;
   std::vector<std::string> choices = {};
   std::string meaning = {};
