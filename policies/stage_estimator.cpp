@@ -17,6 +17,8 @@ constexpr double kItemsToExpect = 10;
 // Noise that a mean of few items does not show: timers, caches.
 constexpr double kLeastError = 0.01;
 constexpr int kAlarmWindows = 2;
+constexpr double kMostOfAlarm = 0.75;
+constexpr double kForget = 0.5;
 // How far the curve may be off where it has not been seen.
 constexpr double kUnfamiliarError = 0.05;
 // A packet under way for so many mean times counts as stuck.
@@ -43,9 +45,10 @@ void accumulate(StageWindow& total, const StageWindow& window) {
 }  // namespace
 
 bool StageEstimator::Excess::add(double residual, double allowance, double alarm) {
-  sum = std::max(0.0, sum + residual - allowance);
-  windows = sum > 0 ? windows + 1 : 0;
-  return windows >= kAlarmWindows && sum > alarm;
+  // One window alone never alarms, and is soon forgotten when the next ones do not agree.
+  sum = std::max(0.0, sum + std::min(residual, kMostOfAlarm * alarm) - allowance);
+  if (residual <= 0) sum *= kForget;
+  return sum > alarm;
 }
 
 std::optional<Level> StageEstimator::expected(double running, bool settled) const {

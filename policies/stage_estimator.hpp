@@ -54,7 +54,6 @@ class WEIR_EXPORT StageEstimator {
   // One side of the alarm.
   struct Excess {
     double sum = 0;
-    int windows = 0;
     [[nodiscard]] bool add(double residual, double allowance, double alarm);
   };
 

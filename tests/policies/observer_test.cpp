@@ -1,0 +1,116 @@
+#include "policies/observer.hpp"
+
+#include "tests/support/simulated_plant.hpp"
+
+#include <gtest/gtest.h>
+
+namespace weir::detail {
+namespace {
+
+using test::SimulatedLoader;
+using test::SimulatedPlant;
+using test::SimulatedStage;
+
+SimulatedLoader image_line() {
+  SimulatedLoader loader;
+  loader.stages = {{.name = "read", .seconds = 1e-3},
+                   {.name = "keep_good", .seconds = 0.5e-3, .keep = 0.5},
+                   {.name = "decode", .seconds = 4e-3},
+                   {.name = "batch", .seconds = 2e-3, .batch = 16}};
+  return loader;
+}
+
+Observation watched(SimulatedPlant& plant, Observer& observer, int windows) {
+  Observation seen = observer.begin(plant.snapshot(), plant.allocation());
+  for (int i = 0; i < windows; ++i) {
+    plant.advance(0.1);
+    seen = observer.observe(plant.snapshot(), plant.allocation(), i == 0);
+  }
+  return seen;
+}
+
+TEST(Observer, VisitsAndDemandsFollowFilterAndBatch) {
+  SimulatedPlant plant(8, {image_line()});
+  Observer observer(PolicySettings{}, false);
+  const Observation seen = watched(plant, observer, 60);
+  EXPECT_TRUE(seen.valid);
+  EXPECT_NEAR(seen.stages[3].estimate.visits, 16, 0.1);
+  EXPECT_NEAR(seen.stages[2].estimate.visits, 16, 0.1);
+  EXPECT_NEAR(seen.stages[1].estimate.visits, 32, 1.5);
+  EXPECT_NEAR(seen.stages[0].estimate.visits, 32, 1.5);
+  EXPECT_NEAR(seen.stages[2].estimate.service_seconds, 4e-3, 1e-6);
+  EXPECT_NEAR(seen.stages[3].estimate.demand_seconds, 2e-3, 1e-5);  // a batch
+  EXPECT_NEAR(seen.bounds.shared_per_second, 8 / (32e-3 + 16e-3 + 64e-3 + 2e-3), 4);
+}
+
+TEST(Observer, NothingIsValidBeforeTheConsumerAsks) {
+  Observer observer(PolicySettings{}, false);
+  Snapshot snapshot;
+  snapshot.budget = 4;
+  snapshot.loaders.resize(1);
+  snapshot.stages.resize(2);
+  (void)observer.begin(snapshot, Allocation{});
+  snapshot.time_seconds = 0.1;
+  const Observation seen = observer.observe(snapshot, Allocation{}, false);
+  EXPECT_FALSE(seen.valid);
+  EXPECT_EQ(seen.invalid_reason, "next() was not called yet");
+}
+
+TEST(Observer, PausedConsumerVoidsWindows) {
+  SimulatedLoader loader = image_line();
+  loader.consumer_seconds = 0.03;
+  SimulatedPlant plant(8, {loader});
+  Observer observer(PolicySettings{}, false);
+  (void)watched(plant, observer, 40);
+  plant.pause_consumer(0, 3);
+  Observation seen;
+  for (int i = 0; i < 10; ++i) {
+    plant.advance(0.1);
+    seen = observer.observe(plant.snapshot(), plant.allocation(), false);
+  }
+  EXPECT_FALSE(seen.valid);
+  EXPECT_EQ(seen.invalid_reason, "next() was not called for ten typical steps");
+}
+
+TEST(Observer, WaitingForACpuIsTakenOutOfServiceTimes) {
+  SimulatedPlant plant(8, {image_line()});
+  plant.set_run_queue_share(0.4);
+  Observer observer(PolicySettings{}, false);
+  const Observation seen = watched(plant, observer, 30);
+  EXPECT_TRUE(seen.contended);
+  EXPECT_NEAR(seen.stages[2].estimate.service_seconds, 4e-3, 1e-5);
+  EXPECT_TRUE(seen.stages[2].estimate.levels.empty());
+}
+
+TEST(Observer, StarvedStageHasAValidServiceTime) {
+  SimulatedLoader loader;
+  loader.stages = {{.name = "slow", .seconds = 20e-3, .hand_cap = 1}, {.name = "starved", .seconds = 1e-3}};
+  SimulatedPlant plant(2, {loader});
+  Allocation capped = plant.allocation();
+  capped.stages[0].cap = 1;
+  ASSERT_TRUE(plant.apply(capped));
+  Observer observer(PolicySettings{}, false);
+  const Observation seen = watched(plant, observer, 30);
+  EXPECT_NEAR(seen.stages[1].estimate.service_seconds, 1e-3, 1e-6);
+  EXPECT_GT(seen.stages[1].wait_input_share, 0.5);
+}
+
+TEST(Observer, SameSnapshotsGiveTheSameObservations) {
+  SimulatedPlant plant(8, {image_line()});
+  Observer one(PolicySettings{}, false);
+  Observer two(PolicySettings{}, false);
+  (void)one.begin(plant.snapshot(), plant.allocation());
+  (void)two.begin(plant.snapshot(), plant.allocation());
+  for (int i = 0; i < 20; ++i) {
+    plant.advance(0.1);
+    const Snapshot snapshot = plant.snapshot();
+    const Observation a = one.observe(snapshot, plant.allocation(), false);
+    const Observation b = two.observe(snapshot, plant.allocation(), false);
+    ASSERT_EQ(a.label, b.label);
+    for (std::size_t s = 0; s < a.stages.size(); ++s)
+      ASSERT_EQ(a.stages[s].estimate.demand_seconds, b.stages[s].estimate.demand_seconds);
+  }
+}
+
+}  // namespace
+}  // namespace weir::detail
