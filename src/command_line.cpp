@@ -69,7 +69,12 @@ CommandLine::CommandLine(const std::string& verb, const std::string& summary,
     if (spec->later) meaning += "; not in this version";
     if (spec->value_name.empty()) {
       app.add_flag_function(
-          spec->name, [this, spec](std::int64_t) { values_[spec->name] = {"true"}; }, meaning);
+          spec->name,
+          [this, spec](std::int64_t times) {
+            if (times != 1) refuse(spec->name, "takes no value, and stands once");
+            values_[spec->name] = {"true"};
+          },
+          meaning);
     } else {
       // Kept as text: the messages about values are this program's own.
       app.add_option(spec->name, values[spec->name], meaning)
@@ -91,7 +96,7 @@ CommandLine::CommandLine(const std::string& verb, const std::string& summary,
   } catch (const CLI::RequiredError&) {
     for (const std::string& word : app.remaining())
       if (word.size() > 1 && word.front() == '-') refuse_option(verb, word);
-    refuse("weir " + verb, "name a " + argument.name);
+    refuse("", "name a " + argument.name);
   } catch (const CLI::ParseError& error) {
     for (const std::string& word : app.remaining())
       if (word.size() > 1 && word.front() == '-') refuse_option(verb, word);
@@ -101,14 +106,14 @@ CommandLine::CommandLine(const std::string& verb, const std::string& summary,
       refuse(spec->name, spec->value_name.empty() ? std::string("takes no value")
                                                   : "needs a value: " + spec->value_name);
     }
-    refuse("weir " + verb, error.what());
+    refuse("", error.what());
   }
   for (const std::string& word : app.remaining()) {
-    if (word.size() > 1 && word.front() == '-' && word != "--") refuse_option(verb, word);
-    refuse("weir " + verb,
-           argument.name.empty()
-               ? fmt::format("takes no argument, and '{}' was given", word)
-               : fmt::format("takes one {}, and '{}' is one more", argument.name, word));
+    if (word == "--") continue;
+    if (word.size() > 1 && word.front() == '-') refuse_option(verb, word);
+    refuse("", argument.name.empty()
+                   ? fmt::format("takes no argument, and '{}' was given", word)
+                   : fmt::format("takes one {}, and '{}' is one more", argument.name, word));
   }
   for (auto& [name, given] : values)
     if (!given.empty()) values_[name] = std::move(given);

@@ -12,6 +12,7 @@
 
 #include "src/known_elsewhere.hpp"
 #include "src/section_reader.hpp"
+#include "src/suggestion.hpp"
 
 namespace weir::detail {
 namespace {
@@ -46,10 +47,8 @@ std::vector<std::string> operator_names() {
   if (const auto ours = known_elsewhere(key.text))
     refuse(key.location, fmt::format("unknown operator '{}'; {}", key.text, *ours));
   const std::vector<std::string> names = operator_names();
-  const auto near = nearest_spelling(key.text, names);
   refuse(key.location,
-         fmt::format("unknown operator '{}'{}. Known: {}", key.text,
-                     near ? "; did you mean '" + *near + "'?" : "", fmt::join(names, ", ")));
+         fmt::format("unknown operator '{}'{}", key.text, suggestion(key.text, names, "Known")));
 }
 
 /// Which key of an entry is its operator.
@@ -76,14 +75,9 @@ std::size_t operator_key(const YamlNode& entry) {
   for (const std::size_t i : others) {
     if (i == *known) continue;
     const YamlNode::Key& key = entry.keys[i];
-    std::string hint;
-    if (const auto ours = known_elsewhere(key.text)) {
-      hint = "; " + *ours;
-    } else if (const auto near = nearest_spelling(key.text, kStageKeys)) {
-      hint = "; did you mean '" + *near + "'?";
-    }
-    refuse(key.location, fmt::format("unknown key '{}' beside '{}'{}. Allowed there: {}", key.text,
-                                     entry.keys[*known].text, hint, fmt::join(kStageKeys, ", ")));
+    refuse(key.location,
+           fmt::format("unknown key '{}' beside '{}'{}", key.text, entry.keys[*known].text,
+                       key_suggestion(key.text, kStageKeys, "Allowed there")));
   }
   return *known;
 }

@@ -10,12 +10,12 @@
 #include <nlohmann/json.hpp>
 
 #include <weir/error.hpp>
-#include <weir/parameters.hpp>
 #include <weir/version.hpp>
 
 #include "src/failure_report.hpp"
 #include "src/signal_watch.hpp"
 #include "src/standard_output.hpp"
+#include "src/suggestion.hpp"
 #include "src/summary_json.hpp"
 #include "src/verb.hpp"
 
@@ -45,11 +45,9 @@ const Verb& verb_named(const std::string& name) {
   if (planned_verb(name)) throw Error(ErrorKind::usage, name, "not in this version");
   std::vector<std::string> names{"help"};
   for (const Verb& verb : verbs()) names.push_back(verb.name);
-  const auto near = nearest_spelling(name, names);
   throw Error(ErrorKind::usage, "",
-              fmt::format("'{}' is no {}{}; weir help lists the verbs", name,
-                          name.starts_with("-") ? "option here" : "verb",
-                          near ? ", did you mean " + *near + "?" : ""));
+              fmt::format("'{}' is no {}{}", name, name.starts_with("-") ? "option here" : "verb",
+                          detail::suggestion(name, names, "Verbs")));
 }
 
 int dispatch(const std::vector<std::string>& words, SignalWatch& signals) {

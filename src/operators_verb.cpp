@@ -14,6 +14,7 @@
 #include "src/known_elsewhere.hpp"
 #include "src/standard_output.hpp"
 #include "src/structure_operators.hpp"
+#include "src/suggestion.hpp"
 #include "src/summary_json.hpp"
 #include "src/text_table.hpp"
 #include "src/verb.hpp"
@@ -162,10 +163,8 @@ int operators_verb(const CommandLine& line, SignalWatch&) {
     return 0;
   }
   if (detail::planned_operator(name)) throw Error(ErrorKind::usage, name, "not in this version");
-  const auto near = nearest_spelling(name, names);
   throw Error(ErrorKind::usage, "",
-              fmt::format("no operator '{}'{}. Known: {}", name,
-                          near ? ", did you mean '" + *near + "'?" : "", fmt::join(names, ", ")));
+              fmt::format("no operator '{}'{}", name, detail::suggestion(name, names, "Known")));
 }
 
 }  // namespace weir::program

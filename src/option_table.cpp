@@ -22,7 +22,7 @@ std::vector<OptionSpec> make_table() {
       {"--steps", "S", "end after so many batches", runs},
       {"--seconds", "T", "end after this time (tune: 60)", runs},
       {"--seed", "S", "another order and other random draws", {"run", "tune", "check", "preview"}},
-      {"--policy", "NAME", "of the controller, see weir policies", plans},
+      {"--policy", "NAME", "of the controller, see weir policies", runs},
       {"--autotune", "", "let the controller move workers", run},
       {"--strict", "", "whole workers a stage, no helping", plans},
       {"--tuned", "FILE", "start from a tuned file", plans},

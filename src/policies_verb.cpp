@@ -11,6 +11,7 @@
 #include <weir/policy.hpp>
 
 #include "src/standard_output.hpp"
+#include "src/suggestion.hpp"
 #include "src/summary_json.hpp"
 #include "src/verb.hpp"
 
@@ -67,10 +68,8 @@ int policies_verb(const CommandLine& line, SignalWatch&) {
     write_output(line.has("--json") ? document_text(policy_json(policy)) : policy_text(policy));
     return 0;
   }
-  const auto near = nearest_spelling(name, names);
   throw Error(ErrorKind::usage, "",
-              fmt::format("no policy '{}'{}. Known: {}", name,
-                          near ? ", did you mean '" + *near + "'?" : "", fmt::join(names, ", ")));
+              fmt::format("no policy '{}'{}", name, detail::suggestion(name, names, "Known")));
 }
 
 }  // namespace weir::program

@@ -14,7 +14,7 @@
 #include <weir/policy.hpp>
 #include <weir/policy_settings.hpp>
 
-#include "src/known_elsewhere.hpp"
+#include "src/suggestion.hpp"
 
 namespace weir::detail {
 namespace {
@@ -138,14 +138,8 @@ Written written_values(const YamlNode& map, const Variables& variables, std::str
 void check_keys(const YamlNode& map, std::string_view what, std::span<const std::string> allowed) {
   for (const YamlNode::Key& key : map.keys) {
     if (std::find(allowed.begin(), allowed.end(), key.text) != allowed.end()) continue;
-    std::string hint;
-    if (const auto ours = known_elsewhere(key.text)) {
-      hint = "; " + *ours;
-    } else if (const auto near = nearest_spelling(key.text, allowed)) {
-      hint = "; did you mean '" + *near + "'?";
-    }
-    refuse(key.location, fmt::format("unknown key '{}' in {}{}. Allowed: {}", key.text, what, hint,
-                                     fmt::join(allowed, ", ")));
+    refuse(key.location, fmt::format("unknown key '{}' in {}{}", key.text, what,
+                                     key_suggestion(key.text, allowed, "Allowed")));
   }
 }
 
@@ -246,9 +240,7 @@ void read_tuning(const YamlNode& node, const Variables& variables, Pipeline& pip
     for (const PolicyInfo& policy : policies()) names.emplace_back(policy.name);
     const std::string& name = tuning.text("policy");
     if (std::find(names.begin(), names.end(), name) == names.end()) {
-      const auto near = nearest_spelling(name, names);
-      tuning.reject("policy", fmt::format("must be one of {}{}", fmt::join(names, ", "),
-                                          near ? "; did you mean " + *near + "?" : ""));
+      tuning.reject("policy", "no such policy" + suggestion(name, names, "Known"));
     }
     pipeline.options.policy = name;
   }

@@ -8,10 +8,10 @@
 #include <utility>
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <weir/error.hpp>
 
+#include "src/suggestion.hpp"
 #include "src/yaml_reader.hpp"
 
 namespace weir::detail {
@@ -116,12 +116,9 @@ Variables::Variables(const YamlNode* section, const std::map<std::string, std::s
     if (found == variables_.end()) {
       std::vector<std::string> names;
       for (const auto& [known, variable] : variables_) names.push_back(known);
-      const std::optional<std::string> near = nearest_spelling(name, names);
-      throw Error(ErrorKind::usage, file,
-                  fmt::format("has no variable '{}' to set{}; {}", name,
-                              near ? ", did you mean '" + *near + "'?" : "",
-                              names.empty() ? std::string("it has none")
-                                            : fmt::format("it has {}", fmt::join(names, ", "))));
+      throw Error(
+          ErrorKind::usage, file,
+          fmt::format("has no variable '{}' to set{}", name, suggestion(name, names, "It has")));
     }
     Variable& variable = found->second;
     variable = {given_value(name, text, variable.value), text, true};
@@ -133,11 +130,7 @@ const Variables::Variable& Variables::find(std::string_view name, const Location
   if (found != variables_.end()) return found->second;
   std::vector<std::string> names;
   for (const auto& [known, variable] : variables_) names.push_back(known);
-  const std::optional<std::string> near = nearest_spelling(name, names);
-  refuse(place, fmt::format("unknown variable '{}'{}; {}", name,
-                            near ? ", did you mean '" + *near + "'?" : "",
-                            names.empty() ? std::string("the file has no 'variables:'")
-                                          : fmt::format("known: {}", fmt::join(names, ", "))));
+  refuse(place, fmt::format("unknown variable '{}'{}", name, suggestion(name, names, "Variables")));
 }
 
 Value Variables::scalar(const YamlNode& node) const {

@@ -112,11 +112,8 @@ const std::vector<Mistake> kMistakes{
     {"unknown_variable",
      "weir: 1\nvariables: {size: 2}\npipeline:\n  - range: {count: \"${sise}\"}\n",
      "4:20",
-     {"unknown variable 'sise'", "did you mean 'size'?", "known: size"}},
-    {"no_variables",
-     entries("  - range: {count: \"${n}\"}\n"),
-     "3:20",
-     {"the file has no 'variables:'"}},
+     {"unknown variable 'sise'", "did you mean 'size'?", "Variables: size"}},
+    {"no_variables", entries("  - range: {count: \"${n}\"}\n"), "3:20", {"Variables: none"}},
     {"open_variable", entries("  - range: {count: \"${n\"}\n"), "3:20", {"without its '}'"}},
     {"variable_type",
      "weir: 1\nvariables: {n: many}\npipeline:\n  - range: {count: \"${n}\"}\n",
@@ -308,7 +305,7 @@ const std::vector<Mistake> kMistakes{
     {"consumer_unit", with("consumer: {step_time: 18}\n"), "5:23", {"unit"}},
     {"device", with("device: {kind: cuda}\n"), "5:16", {"not in this version"}},
     {"device_key", with("device: {depht: 3}\n"), "5:10", {"did you mean 'depth'?"}},
-    {"policy", with("tuning: {policy: balanse}\n"), "5:18", {"did you mean balance?", "share"}},
+    {"policy", with("tuning: {policy: balanse}\n"), "5:18", {"did you mean 'balance'?", "share"}},
     {"setting", with("tuning: {settings: {windw: 100ms}}\n"), "5:28", {"window"}},
     {"setting_value", with("tuning: {settings: {window: fast}}\n"), "5:29", {"window"}},
     {"autotune", with("tuning: {autotune: yes}\n"), "5:20", {"true or false"}},
@@ -323,8 +320,8 @@ TEST(PipelineMessagesGiven, VariableThatTheFileDoesNotHave) {
     static_cast<void>(parse_pipeline(text, "train.yaml", {{"sise", "3"}}));
     FAIL() << "taken";
   } catch (const Error& error) {
-    EXPECT_THAT(error.what(), HasSubstr("train.yaml: has no variable 'sise' to set, did you mean "
-                                        "'size'?; it has data, size"));
+    EXPECT_THAT(error.what(), HasSubstr("train.yaml: has no variable 'sise' to set; did you mean "
+                                        "'size'? It has: data, size"));
   }
 }
 
