@@ -57,10 +57,17 @@ class Delivery {
 
  private:
   void start(std::uint32_t epoch, const std::optional<Position>& resume);
-  [[nodiscard]] SlotHeader* next_judged();
+  /// What becomes of a slot that the engine gave.
+  enum class Judged {
+    give,       ///< hand it over
+    epoch_end,  ///< say that the epoch is over
+    pass_on,    ///< it holds no value: take the next one
+  };
+  [[nodiscard]] Judged judge(SlotHeader& slot);
+  [[nodiscard]] SlotHeader* next_waiting();
   void deliver(SlotHeader* slot);
   void advance(const SampleInfo& info);
-  [[nodiscard]] bool over() const;
+  [[nodiscard]] bool ended() const;
 
   const StagePlan plan_;
   WorkerPool& pool_;
@@ -75,10 +82,12 @@ class Delivery {
   bool fresh_ = true;            ///< nothing taken since the start of the epoch or the resume
   bool failed_ = false;
   bool holds_ = false;
+  std::uint64_t unrecorded_ = 0; ///< values handed over without a wait since gaps_ was written
 
   std::atomic<bool> closed_{false};
   mutable Mutex engine_mutex_;
-  std::unique_ptr<Engine> engine_;  ///< replaced by the consumer, under engine_mutex_
+  /// Replaced by the consumer, under engine_mutex_; so the consumer reads it without.
+  std::unique_ptr<Engine> engine_;
 
   // Read from other threads.
   Counter<std::uint64_t> handed_over_;

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <vector>
@@ -25,11 +26,19 @@ class GapHistory {
     }
   };
 
-  void add(std::int64_t nanoseconds) {
-    if (chunks_.empty() || chunks_.back().count == chunk_length_) {
-      if (chunks_.size() == kChunks) halve();
-      chunks_.emplace_back();
+  /// `count` waits that were too short to measure.
+  void add_none(std::uint64_t count) {
+    while (count > 0) {
+      if (chunks_.empty() || chunks_.back().count == chunk_length_) add_chunk();
+      Times& chunk = chunks_.back();
+      const std::uint64_t part = std::min(count, chunk_length_ - chunk.count);
+      chunk.histogram.add(0, part);
+      chunk.count += part;
+      count -= part;
     }
+  }
+  void add(std::int64_t nanoseconds) {
+    if (chunks_.empty() || chunks_.back().count == chunk_length_) add_chunk();
     Times& chunk = chunks_.back();
     chunk.histogram.add(static_cast<std::uint64_t>(nanoseconds));
     chunk.sum_seconds += static_cast<double>(nanoseconds) * 1e-9;
@@ -45,6 +54,10 @@ class GapHistory {
     Times total;
     for (std::size_t i = first; i < chunks_.size(); ++i) total.add(chunks_[i]);
     return total;
+  }
+  void add_chunk() {
+    if (chunks_.size() == kChunks) halve();
+    chunks_.emplace_back();
   }
   void halve() {
     for (std::size_t i = 0; i < kChunks / 2; ++i) {

@@ -44,9 +44,7 @@ SinkEdge::Take SinkEdge::take(SlotHeader*& slot, Nanoseconds now) {
     publish_missing();
     publish();
   }
-  held_ = taken_[next_taken_++];
-  holds_ = true;
-  slot = held_.slot;
+  slot = take_local();
   return Take::slot;
 }
 

@@ -95,7 +95,7 @@ template <class T>
 /// must give the same values each time if runs are to repeat.
 template <class Begin>
 [[nodiscard]] auto generate(std::string name, Begin begin) {
-  using Next = decltype([] {
+  using Next = typename decltype([] {
     if constexpr (std::is_invocable_v<Begin&, std::uint32_t>)
       return std::type_identity<std::invoke_result_t<Begin&, std::uint32_t>>{};
     else
