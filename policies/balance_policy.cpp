@@ -62,6 +62,19 @@ std::string BalancePolicy::name_of_phase(Phase phase) {
   return "steady";
 }
 
+Plan BalancePolicy::plan_for(const Observation& seen, Pace pace) const {
+  Plan plan = make_plan(seen, settings_, strict_, margin_, pace);
+  if (!steps_.apply(seen, plan.allocation) || !strict_) return plan;
+  // Sharing makes up for a lower target; whole workers give what they give.
+  double total = 0;
+  for (const StageAllocation& stage : plan.allocation.stages)
+    total += stage.group < 0 ? stage.target : 0;
+  for (const int workers : plan.allocation.groups) total += workers;
+  plan.allocation.active = static_cast<int>(std::lround(total));
+  plan.per_second = modelled_rate(seen, plan.allocation, plan.binding);
+  return plan;
+}
+
 Decision BalancePolicy::hold(std::string reason) const {
   Decision decision;
   decision.reason = std::move(reason);
@@ -90,6 +103,7 @@ Decision BalancePolicy::change(MoveKind kind, Allocation to, const Observation& 
 }
 
 Decision BalancePolicy::start(const Observation& first, const std::optional<Allocation>& start) {
+  steps_.begin(first);
   if (start) {
     phase_ = Phase::probation;
     return change(MoveKind::start, *start, first, 0, "begin with the settings that were loaded");
@@ -108,6 +122,8 @@ Decision BalancePolicy::start(const Observation& first, const std::optional<Allo
 }
 
 Decision BalancePolicy::decide(const Observation& seen) {
+  steps_.note(seen);
+  steps_.note(seen.current);
   const bool counted = seen.valid && !seen.first_after_change;
   const bool learning = phase_ == Phase::ramp || phase_ == Phase::spread;
   last_gain_ = 0;
@@ -142,7 +158,7 @@ Decision BalancePolicy::decide(const Observation& seen) {
 Decision BalancePolicy::in_ramp(const Observation& seen) {
   const Ramp::Advice advice = ramp_.advance(seen);
   if (advice == Ramp::Advice::done) {
-    const Plan plan = make_plan(seen, settings_, strict_, margin_);
+    const Plan plan = plan_for(seen);
     return jump(seen, plan, &ramp_.meter(), ramp_.why_done());
   }
   Decision decision =
@@ -155,7 +171,7 @@ Decision BalancePolicy::in_ramp(const Observation& seen) {
 }
 
 Decision BalancePolicy::in_spread(const Observation& seen) {
-  const Plan plan = make_plan(seen, settings_, strict_, margin_);
+  const Plan plan = plan_for(seen);
   const bool waited = waited_seconds_ >= kRelearnSeconds;
   if (!plan.trusted && !waited) return hold("stages are not known well enough yet");
   return jump(seen, plan, &meter_, "the stages are known");
@@ -163,7 +179,7 @@ Decision BalancePolicy::in_spread(const Observation& seen) {
 
 Decision BalancePolicy::in_probation(const Observation& seen) {
   if (windows_ < settings_.probation_windows) return hold("on probation");
-  const Plan plan = make_plan(seen, settings_, strict_, margin_);
+  const Plan plan = plan_for(seen);
   if (!plan.known && waited_seconds_ < kRelearnSeconds) return hold("on probation");
   phase_ = Phase::steady;
   accept(seen);
@@ -252,7 +268,7 @@ Decision BalancePolicy::on_drift(const Observation& seen) {
 }
 
 Decision BalancePolicy::in_relearn(const Observation& seen) {
-  const Plan plan = make_plan(seen, settings_, strict_, margin_);
+  const Plan plan = plan_for(seen);
   if (!strict_ && seen.current.active < seen.budget && most_wait(seen) > settings_.consumer_rearm) {
     Allocation freely = seen.current;
     freely.active = seen.budget;
@@ -294,18 +310,16 @@ void BalancePolicy::accept(const Observation& seen) {
 double BalancePolicy::predicted_gain(const Observation& seen, const Plan& plan) const {
   // Whole workers have no help from others, so that the model says what they hold; sharing is
   // compared with what is measured.
-  const auto loader = static_cast<std::size_t>(seen.stages[plan.binding].loader);
   double now = meter_.per_second(seen, plan.binding);
-  if (strict_ && seen.current.strict)
-    now = std::min(modelled_rate(seen, plan.binding), consumer_rate(seen.loaders[loader]));
+  if (strict_ && seen.current.strict) now = modelled_rate(seen, seen.current, plan.binding);
   return now > 0 ? plan.per_second / now - 1.0 : 0.0;
 }
 
 Decision BalancePolicy::in_steady(const Observation& seen) {
-  const Plan plan = make_plan(seen, settings_, strict_, margin_);
+  const Plan plan = plan_for(seen);
   if (!plan.known) return hold("a stage has not completed anything yet");
   // The shrink memory keeps the present needs; the peak rate would make it remember twice as long.
-  needs_.add(make_plan(seen, settings_, strict_, margin_, Pace::present).allocation.active,
+  needs_.add(plan_for(seen, Pace::present).allocation.active,
              seen.time_seconds);
   held_ = held_ || seen.label == "consumer";
   waiting_ = most_wait(seen) > settings_.consumer_rearm ? waiting_ + 1 : 0;
@@ -335,7 +349,7 @@ std::optional<Decision> BalancePolicy::rearm(const Observation& seen, const Plan
   Plan more = plan;
   while (more.allocation.active <= seen.current.active && more.consumer_limited) {
     margin_ += kMarginStep;
-    more = make_plan(seen, settings_, strict_, margin_);
+    more = plan_for(seen);
   }
   if (more.allocation.active <= seen.current.active) return std::nullopt;
   needs_.clear();

@@ -12,6 +12,7 @@
 #include "policies/plan.hpp"
 #include "policies/ramp.hpp"
 #include "policies/rate_meter.hpp"
+#include "policies/step_bound.hpp"
 #include "policies/verification.hpp"
 
 namespace weir::detail {
@@ -49,6 +50,8 @@ class WEIR_EXPORT BalancePolicy final : public Policy {
   };
 
   [[nodiscard]] static std::string name_of_phase(Phase phase);
+  /// The solution of what is known now, no further away than a step may go.
+  [[nodiscard]] Plan plan_for(const Observation& seen, Pace pace = Pace::peak) const;
   [[nodiscard]] Decision hold(std::string reason) const;
   [[nodiscard]] Decision change(MoveKind kind, Allocation to, const Observation& seen,
                                 double predicted, std::string reason);
@@ -87,6 +90,7 @@ class WEIR_EXPORT BalancePolicy final : public Policy {
   double waited_seconds_ = 0;  // in a phase that waits for stages to be known
   NeedMemory needs_;
   FailedMoves failed_;
+  StepBound steps_;
   std::optional<Verification> verification_;
   Allocation under_trial_;  // what is being verified
   Allocation before_;       // what to go back to when nothing is verified yet

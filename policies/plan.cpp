@@ -75,11 +75,11 @@ Plan make_plan(const Observation& seen, const PolicySettings& settings, bool str
   return plan;
 }
 
-double modelled_rate(const Observation& seen, std::size_t binding) {
+double modelled_rate(const Observation& seen, const Allocation& allocation, std::size_t binding) {
   const Problem problem = make_problem(seen, 1.0, true);
   Solution now;
-  now.group_workers = seen.current.groups;
-  for (const StageAllocation& stage : seen.current.stages) {
+  now.group_workers = allocation.groups;
+  for (const StageAllocation& stage : allocation.stages) {
     now.workers.push_back(std::ceil(stage.target));
     now.group.push_back(stage.group);
   }

@@ -29,8 +29,10 @@ struct Plan {
 [[nodiscard]] WEIR_EXPORT Plan make_plan(const Observation& seen, const PolicySettings& settings,
                                          bool strict, double margin, Pace pace = Pace::peak);
 
-/// X that `current` gives by the model, for the loader of `binding`; strict allocations only.
-[[nodiscard]] WEIR_EXPORT double modelled_rate(const Observation& seen, std::size_t binding);
+/// X that a strict `allocation` gives by the model, for the loader of `binding`, at most what its
+/// consumer takes.
+[[nodiscard]] WEIR_EXPORT double modelled_rate(const Observation& seen,
+                                               const Allocation& allocation, std::size_t binding);
 
 /// "read 0.7, decode 5.8 of 8 workers", for reasons.
 [[nodiscard]] WEIR_EXPORT std::string described(const Allocation& allocation,

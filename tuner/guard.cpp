@@ -9,7 +9,6 @@
 namespace weir::detail {
 namespace {
 
-constexpr double kStep = 2.0;
 constexpr double kMostTarget = 1e6;
 
 // Sets `value` to `right` and says so; silent where nothing changes.
@@ -56,14 +55,11 @@ int strict_total(const Allocation& wanted) {
 }  // namespace
 
 void Guard::begin(const Observation& first) {
-  highest_.assign(first.stages.size(), 1.0);
+  steps_.begin(first);
   changed_seconds_.reset();
 }
 
-void Guard::note(const Observation& seen) {
-  for (std::size_t i = 0; i < highest_.size() && i < seen.stages.size(); ++i)
-    highest_[i] = std::max(highest_[i], std::ceil(seen.stages[i].running_mean - 1e-9));
-}
+void Guard::note(const Observation& seen) { steps_.note(seen); }
 
 bool Guard::fits(const Allocation& wanted, const Observation& seen,
                  std::vector<std::string>& corrections) const {
@@ -88,13 +84,13 @@ bool Guard::fits(const Allocation& wanted, const Observation& seen,
 
 void Guard::bound_steps(const Observation& seen, Allocation& wanted,
                         std::vector<std::string>& corrections) const {
-  for (std::size_t i = 0; i < wanted.stages.size(); ++i) {
-    const StageObservation& stage = seen.stages[i];
-    if (wanted.stages[i].group >= 0 || stage.fixed_workers > 0) continue;
-    const double most = kStep * highest_[i];
-    if (wanted.stages[i].target > most + 1e-9)
-      correct(wanted.stages[i].target, most, "step of " + stage.name, corrections);
-  }
+  const Allocation asked = wanted;
+  if (!steps_.apply(seen, wanted)) return;
+  for (std::size_t i = 0; i < wanted.stages.size(); ++i)
+    if (wanted.stages[i].target != asked.stages[i].target)
+      corrections.push_back(fmt::format("step of {} from at most {} to {} became {}",
+                                        seen.stages[i].name, 0.5 * steps_.most(i),
+                                        asked.stages[i].target, wanted.stages[i].target));
 }
 
 Guard::Verdict Guard::pass(const Decision& decision, const Observation& seen) {
@@ -138,8 +134,7 @@ Guard::Verdict Guard::pass(const Decision& decision, const Observation& seen) {
     }
     correct(wanted.active, std::max(wanted.active, total), "active", verdict.corrections);
   }
-  for (std::size_t i = 0; i < wanted.stages.size(); ++i)
-    highest_[i] = std::max(highest_[i], std::ceil(wanted.stages[i].target - 1e-9));
+  steps_.note(wanted);
   changed_seconds_ = seen.time_seconds;
   verdict.allocation = std::move(wanted);
   return verdict;

@@ -9,6 +9,8 @@
 #include <weir/observation.hpp>
 #include <weir/policy.hpp>
 
+#include "policies/step_bound.hpp"
+
 namespace weir::detail {
 
 /// Keeps the promises whatever a policy says: values are corrected where that keeps their sense, and
@@ -42,7 +44,7 @@ class WEIR_EXPORT Guard {
                    std::vector<std::string>& corrections) const;
 
   const double cool_down_seconds_;
-  std::vector<double> highest_;  // level visited, by stage
+  StepBound steps_;
   std::optional<double> changed_seconds_;
 };
 
