@@ -13,6 +13,7 @@
 
 #include "machine/machine_description.hpp"
 #include "machine/topology.hpp"
+#include "pipeline/operators/raster.hpp"
 #include "pipeline/stage_plan.hpp"
 #include "tuner/plan_options.hpp"
 
@@ -21,8 +22,9 @@ namespace {
 
 constexpr Nanoseconds kSettleCheckInterval = 100'000'000;
 
+constexpr std::uint64_t kMebibyte = 1048576;
+
 std::string size_text(std::uint64_t bytes) {
-  constexpr std::uint64_t kMebibyte = 1048576;
   if (bytes % (1024 * kMebibyte) == 0) return fmt::format("{}GiB", bytes / (1024 * kMebibyte));
   if (bytes % kMebibyte == 0) return fmt::format("{}MiB", bytes / kMebibyte);
   return fmt::format("{}B", bytes);
@@ -70,7 +72,12 @@ LoaderCore::LoaderCore(const std::shared_ptr<const Step>& step, const Options& o
   budget_ = derive_thread_budget(request);
   budget_.throw_if_refused();
   memory_ = derive_memory_limit(options_.memory_bytes);
-  if (options_.nested_threads == NestedThreads::one) nested_.emplace();
+  // What was derived is a guess; whole MiB read better in files and tables.
+  if (!options_.memory_bytes && memory_.bytes >= kMebibyte) memory_.bytes -= memory_.bytes % kMebibyte;
+  if (options_.nested_threads == NestedThreads::one) {
+    register_image_thread_pool();
+    nested_.emplace();
+  }
 
   StagePlan plan = make_stage_plan(step, options_.seed, fusion_of(options_.fuse),
                                    options_.order == Order::any);
