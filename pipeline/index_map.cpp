@@ -208,8 +208,8 @@ class IndexMap::RepeatWalk final : public Walk {
   std::uint64_t given_ = 0;
 };
 
-std::unique_ptr<IndexMap::Walk> IndexMap::walk(std::uint32_t epoch) const {
-  return walk(stages_.size(), epoch, 0);
+std::unique_ptr<IndexMap::Walk> IndexMap::walk(std::uint32_t epoch, std::uint32_t pass) const {
+  return walk(stages_.size(), epoch, pass);
 }
 
 std::unique_ptr<IndexMap::Walk> IndexMap::walk(std::size_t stages, std::uint32_t epoch,

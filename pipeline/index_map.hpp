@@ -44,19 +44,20 @@ class IndexMap {
   /// Items of one epoch.
   [[nodiscard]] std::uint64_t size() const { return size_; }
   [[nodiscard]] bool sequential() const { return first_buffer_ != kNone; }
+  /// `pass` counts the passes of a repeat that stands behind the index; each has its own order.
   /// Requires: place < size() and not sequential().
-  [[nodiscard]] Located locate(std::uint32_t epoch, std::uint64_t place) const {
-    return locate(stages_.size(), epoch, 0, place);
+  [[nodiscard]] Located locate(std::uint32_t epoch, std::uint32_t pass, std::uint64_t place) const {
+    return locate(stages_.size(), epoch, pass, place);
   }
 
-  /// The items of one epoch in order. Seeking forward replays the draws alone.
+  /// The items of one pass in order. Seeking forward replays the draws alone.
   class Walk {
    public:
     virtual ~Walk();
     /// Requires: fewer than size() items were given.
     [[nodiscard]] virtual Located next() = 0;
   };
-  [[nodiscard]] std::unique_ptr<Walk> walk(std::uint32_t epoch) const;
+  [[nodiscard]] std::unique_ptr<Walk> walk(std::uint32_t epoch, std::uint32_t pass) const;
 
  private:
   static constexpr std::size_t kNone = ~std::size_t{0};

@@ -41,7 +41,7 @@ SourceInlet::SourceInlet(Settings settings)
     }
     place_ = std::min(place, pass_size_);
     if (settings_.map->sequential()) {
-      walk_ = settings_.map->walk(epoch_);
+      walk_ = settings_.map->walk(epoch_, pass_);
       for (std::uint64_t i = 0; i < place_; ++i) (void)walk_->next();
     }
   }
@@ -129,7 +129,7 @@ void SourceInlet::finish_pass(SlotHeader* marker) {
   } else {
     ++pass_;
   }
-  if (settings_.map && settings_.map->sequential()) walk_ = settings_.map->walk(epoch_);
+  if (settings_.map && settings_.map->sequential()) walk_ = settings_.map->walk(epoch_, pass_);
 }
 
 void SourceInlet::materialise(Packet& packet) {
@@ -146,14 +146,14 @@ void SourceInlet::materialise_indexed(Packet& packet) {
     SlotHeader& slot = *packet.in[i];
     const std::uint64_t place = packet.cursor + i;
     Located located{slot.info.sample_id, slot.info.repeat};
-    if (!map.sequential()) located = map.locate(packet.epoch, place);
+    if (!map.sequential()) located = map.locate(packet.epoch, packet.pass, place);
     slot.info = SampleInfo{};
     slot.info.source_index = std::uint64_t{packet.pass} * pass_size_ + place;
     slot.info.sample_id = located.sample_id;
     slot.info.epoch = packet.epoch;
-    slot.info.repeat = located.repeat + packet.pass;
+    slot.info.repeat = located.repeat;
     slot.info.label = source.label(located.sample_id);
-    const int descriptor = hints_.empty() ? -1 : take_hint(packet.out_first + i);
+    const int descriptor = hints_.empty() ? -1 : take_hint(asked(packet.epoch, packet.pass, place));
     try {
       source.make(located.sample_id, descriptor, &slot);
     } catch (...) {
@@ -228,26 +228,30 @@ void SourceInlet::materialise_pass(Packet& packet) {
 
 void SourceInlet::hint_ahead(const Packet& packet) {
   const auto ahead = static_cast<std::uint64_t>(settings_.source->look_ahead());
-  const std::uint64_t wanted = packet.out_first + packet.in.size() + ahead;
+  const std::uint64_t wanted =
+      asked(packet.epoch, packet.pass, packet.cursor) + packet.live + ahead;
   std::uint64_t begin = 0;
   std::uint64_t end = 0;
   std::uint32_t epoch = 0;
+  std::uint32_t pass = 0;
   std::uint64_t place = 0;
   {
     // Only within the pass that is being claimed: the next one is asked for when it begins.
     MutexLock lock(mutex_);
-    if (hinted_ < next_) hinted_ = next_;
+    const std::uint64_t now = asked(epoch_, pass_, place_);
+    if (hinted_ < now) hinted_ = now;
     begin = hinted_;
-    end = std::min({wanted, next_ + (pass_size_ - place_), begin + 2 * packet.in.size() + 2});
+    end = std::min({wanted, now + (pass_size_ - place_), begin + 2 * packet.live + 2});
     if (end <= begin || halted_) return;
     hinted_ = end;
     epoch = epoch_;
-    place = place_ + (begin - next_);
+    pass = pass_;
+    place = place_ + (begin - now);
   }
   const std::uint64_t mask = hints_.size() - 1;
   for (std::uint64_t index = begin; index < end; ++index, ++place) {
     const int descriptor =
-        settings_.source->hint(settings_.map->locate(epoch, place).sample_id);
+        settings_.source->hint(settings_.map->locate(epoch, pass, place).sample_id);
     if (descriptor < 0) continue;
     const std::uint64_t old = hints_[index & mask].exchange(hint_entry(index, descriptor),
                                                             std::memory_order_relaxed);
@@ -255,10 +259,10 @@ void SourceInlet::hint_ahead(const Packet& packet) {
   }
 }
 
-int SourceInlet::take_hint(std::uint64_t index) {
-  std::atomic<std::uint64_t>& hint = hints_[index & (hints_.size() - 1)];
+int SourceInlet::take_hint(std::uint64_t number) {
+  std::atomic<std::uint64_t>& hint = hints_[number & (hints_.size() - 1)];
   std::uint64_t entry = hint.load(std::memory_order_relaxed);
-  if (entry == 0 || (entry >> 32U) != (index & 0xffffffffU)) return -1;
+  if (entry == 0 || (entry >> 32U) != (number & 0xffffffffU)) return -1;
   if (!hint.compare_exchange_strong(entry, 0, std::memory_order_relaxed)) return -1;
   return descriptor_of(entry);
 }

@@ -65,7 +65,15 @@ class SourceInlet final : public Inlet {
   void materialise_indexed(Packet& packet);
   void materialise_pass(Packet& packet);
   void hint_ahead(const Packet& packet);
-  [[nodiscard]] int take_hint(std::uint64_t index);
+  [[nodiscard]] int take_hint(std::uint64_t number);
+  /// The number under which look-ahead knows an item. Not the stream index: a pass that ends early gives
+  /// the indexes of the items that were asked for to others.
+  [[nodiscard]] std::uint64_t asked(std::uint32_t epoch, std::uint32_t pass,
+                                    std::uint64_t place) const {
+    const std::uint64_t passes =
+        std::uint64_t{epoch - settings_.first_epoch} * settings_.outer.times + pass;
+    return passes * pass_size_ + place;
+  }
   [[nodiscard]] Located locate_next(std::uint64_t place) WEIR_REQUIRES(mutex_);
 
   const Settings settings_;
@@ -83,7 +91,7 @@ class SourceInlet final : public Inlet {
   std::unique_ptr<SourcePass> pass_reader_;
   std::uint64_t serial_sample_ = 0;
 
-  // Look-ahead, a ring by stream index; an entry is (index << 32 | descriptor + 1), 0: none.
+  // Look-ahead, a ring by asked(); an entry is (asked << 32 | descriptor + 1), 0: none.
   std::uint64_t hinted_ WEIR_GUARDED_BY(mutex_) = 0;
   std::vector<std::atomic<std::uint64_t>> hints_;
 };

@@ -15,11 +15,11 @@ enum class Labels { none, parent_folder };
 struct FilesOptions {
   /// Shell pattern on the name, or on the path below the root when it contains a slash ("*.jpg",
   /// "train/**/*.png"); empty: every file that is not hidden.
-  std::string pattern;
+  std::string pattern = {};
   Labels labels = Labels::none;
   bool recursive = true;
   /// Class names and numbers are read from here when it exists, and saved here when it does not.
-  std::string classes_file;
+  std::string classes_file = {};
 };
 
 /// A sorted listing of files: names in one block of bytes, so that it costs at most 16 bytes a file

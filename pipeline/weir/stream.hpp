@@ -27,12 +27,12 @@ struct ShuffleOptions {
 struct BatchOptions {
   bool drop_remainder = false;
   bool pad = false;  ///< samples of unequal shape: pad with zeros to the largest
-  StageOptions stage;
+  StageOptions stage = {};
 };
 
 struct ShardOptions {
-  std::optional<int> rank;   ///< none: from the launcher's environment
-  std::optional<int> world;
+  std::optional<int> rank = {};  ///< none: from the launcher's environment
+  std::optional<int> world = {};
   detail::ShardPlace::Remainder remainder = detail::ShardPlace::Remainder::pad;
 };
 
@@ -109,7 +109,7 @@ class Stream {
                   "weir: filter(): the function takes neither (const T&) nor (const T&, Context&) "
                   "to bool, where T is the value type of the stream in front of it");
     std::shared_ptr<detail::Step> step = next(Kind::filter, std::move(name), std::move(options));
-    step->output = step_->output;
+    step->output = &detail::slot_type<T>();
     step->make_operator = [f = std::move(f)] {
       return std::make_unique<detail::FilterOperator<T, F>>(f);
     };
@@ -189,7 +189,7 @@ class Stream {
   [[nodiscard]] Stream shuffle(ShuffleOptions options = {}) const {
     std::shared_ptr<detail::Step> step =
         next(options.buffer == 0 ? Kind::shuffle : Kind::shuffle_buffer, "shuffle");
-    step->output = step_->output;
+    step->output = &detail::slot_type<T>();
     step->count = options.buffer;
     return Stream(std::move(step));
   }
@@ -202,7 +202,7 @@ class Stream {
   /// Every world-th value from `rank` on.
   [[nodiscard]] Stream shard(ShardOptions options = {}) const {
     std::shared_ptr<detail::Step> step = next(Kind::shard, "shard");
-    step->output = step_->output;
+    step->output = &detail::slot_type<T>();
     step->shard = detail::shard_place(options);
     return Stream(std::move(step));
   }
@@ -224,7 +224,7 @@ class Stream {
   }
   [[nodiscard]] Stream counted(Kind kind, std::string name, std::uint64_t count) const {
     std::shared_ptr<detail::Step> step = next(kind, std::move(name));
-    step->output = step_->output;
+    step->output = &detail::slot_type<T>();
     step->count = count;
     return Stream(std::move(step));
   }
