@@ -1,4 +1,107 @@
+#include <string>
+#include <utility>
+#include <variant>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <nlohmann/json.hpp>
+
+#include <weir/plan_description.hpp>
+
+#include "src/quantity_text.hpp"
+#include "src/run_settings.hpp"
+#include "src/short_name.hpp"
+#include "src/standard_output.hpp"
+#include "src/summary_json.hpp"
+#include "src/text_table.hpp"
 #include "src/verb.hpp"
+
 namespace weir::program {
-int check_verb(const CommandLine&, SignalWatch&) { return 2; }
+namespace {
+
+using Json = nlohmann::ordered_json;
+using Stage = PlanDescription::Stage;
+
+/// A number set by hand, or who decides.
+std::string by_hand(std::int64_t number, const char* otherwise) {
+  return number > 0 ? fmt::format("{}", number) : otherwise;
+}
+
+std::string stage_rows(const PlanDescription& plan) {
+  TextTable table({"stage", "kind", "workers", "cap", "queue", "operators"}, {0, 1, 5});
+  for (const Stage& stage : plan.stages)
+    table.add({short_name(stage.name), stage.kind,
+               stage.serial ? "1 (serial)" : by_hand(stage.workers, "auto"),
+               by_hand(stage.cap, "none"), by_hand(stage.queue, "auto"),
+               fmt::format("{}{}", fmt::join(stage.operators, " + "),
+                           stage.behind.empty() ? "" : "; then " + stage.behind)});
+  return table.text();
+}
+
+std::string plan_text(const Pipeline& pipeline, const PlanDescription& plan) {
+  std::string text =
+      fmt::format("{} ({}): structure {}\n", pipeline.name, pipeline.file, plan.structure);
+  text += plan.source_items
+              ? fmt::format("source: {} items", count_text(static_cast<double>(*plan.source_items)))
+              : "source: no index, as many items as it gives";
+  if (!plan.classes.empty()) text += fmt::format(", {} classes", plan.classes.size());
+  if (!plan.remark.empty()) text += "; " + plan.remark;
+  text += "\n";
+  if (plan.outputs_per_epoch)
+    text += fmt::format("epoch: {}{} {}\n", plan.outputs_exact ? "" : "at most ",
+                        count_text(static_cast<double>(*plan.outputs_per_epoch)),
+                        pipeline.has_batches() ? "batches" : "samples");
+  text += fmt::format("machine: {} workers ({}), memory at most {}\n", plan.budget_threads,
+                      plan.budget_source, bytes_text(plan.memory_bound_bytes));
+  text += fmt::format("order: {}; resume: {}; rows: {}\n", plan.any_order ? "any" : "input",
+                      plan.any_order      ? "none"
+                      : plan.exact_resume ? "exact, reads only what is left"
+                                          : "exact, reads the stream again from its beginning",
+                      plan.in_place ? "written in place in the batch" : "copied into the batch");
+  return text + "\n" + stage_rows(plan);
+}
+
+Json plan_json(const Pipeline& pipeline, const PlanDescription& plan) {
+  Json stages = Json::array();
+  for (const Stage& stage : plan.stages)
+    stages.push_back({{"name", stage.name},
+                      {"kind", stage.kind},
+                      {"operators", stage.operators},
+                      {"serial", stage.serial},
+                      {"workers", stage.workers > 0 ? Json(stage.workers) : Json(nullptr)},
+                      {"cap", stage.cap > 0 ? Json(stage.cap) : Json(nullptr)},
+                      {"queue", stage.queue > 0 ? Json(stage.queue) : Json(nullptr)},
+                      {"behind", stage.behind}});
+  Json operators = Json::array();
+  for (const WrittenOperator& written : pipeline.operators)
+    operators.push_back(
+        {{"operator", written.op}, {"stage", written.stage}, {"place", written.location.text()}});
+  return {
+      {"pipeline", pipeline.name},
+      {"file", pipeline.file},
+      {"structure", plan.structure},
+      {"source_items", plan.source_items ? Json(*plan.source_items) : Json(nullptr)},
+      {"classes", plan.classes},
+      {"outputs_per_epoch", plan.outputs_per_epoch ? Json(*plan.outputs_per_epoch) : Json(nullptr)},
+      {"outputs_exact", plan.outputs_exact},
+      {"in_place", plan.in_place},
+      {"exact_resume", plan.exact_resume},
+      {"budget", {{"threads", plan.budget_threads}, {"source", plan.budget_source}}},
+      {"memory_bound_bytes", plan.memory_bound_bytes},
+      {"stages", std::move(stages)},
+      {"operators", std::move(operators)}};
+}
+
+}  // namespace
+
+int check_verb(const CommandLine& line, SignalWatch&) {
+  const RunSettings settings = run_settings(line, "check");
+  const Pipeline& pipeline = settings.pipeline;
+  const auto last = std::visit([](const auto& stream) { return stream.step(); }, pipeline.stream);
+  const PlanDescription plan = describe_plan(last, pipeline.options);
+  write_output(line.has("--json") ? document_text(plan_json(pipeline, plan))
+                                  : plan_text(pipeline, plan));
+  return 0;
+}
+
 }  // namespace weir::program

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "src/quantity_text.hpp"
+#include "src/short_name.hpp"
 
 namespace weir::program {
 namespace {
@@ -46,9 +47,12 @@ std::string coloured(const std::string& text, double wait_share, bool colour) {
 }  // namespace
 
 std::string progress_text(const ProgressState& state, const ProgressLook& look) {
+  // Stages that hardly work would push out those that do.
+  constexpr double kShown = 0.05;
   std::string workers;
   for (const auto& [stage, running] : state.workers)
-    workers += fmt::format("{}{} {:.1f}", workers.empty() ? "" : " ", stage, running);
+    if (running >= kShown)
+      workers += fmt::format("{}{} {:.1f}", workers.empty() ? "" : " ", short_name(stage), running);
 
   std::string times = clock_text(state.elapsed_seconds);
   if (state.left_seconds) times += "<" + clock_text(*state.left_seconds);

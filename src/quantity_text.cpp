@@ -10,10 +10,14 @@ namespace weir::program {
 std::string count_text(double count) {
   if (!std::isfinite(count)) return "-";
   if (count > 0 && count < 10) return fmt::format("{:.1f}", count);
-  std::string digits = fmt::format("{:.0f}", count);
-  const std::size_t first = digits.front() == '-' ? 1 : 0;
-  for (std::size_t at = digits.size(); at > first + 3; at -= 3) digits.insert(at - 3, ",");
-  return digits;
+  const std::string digits = fmt::format("{:.0f}", count);
+  std::string text;
+  for (std::size_t i = 0; i < digits.size(); ++i) {
+    const std::size_t left = digits.size() - i;
+    if (!text.empty() && text != "-" && left % 3 == 0) text += ',';
+    text += digits[i];
+  }
+  return text;
 }
 
 std::string milliseconds_text(double seconds) {

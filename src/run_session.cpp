@@ -72,9 +72,16 @@ SessionEnd run_stream(const Stream<T>& stream, const RunSettings& settings, cons
                    std::chrono::duration<double>(*settings.seconds));
 
   ConsumerCounters counters;
+  std::optional<Error> close_error;  // closing writes the tuned file, which can fail
+  const auto close = [&] {
+    try {
+      loader.close();
+    } catch (const Error& error) {
+      close_error = error;
+    }
+  };
   {
-    const Watching watching(
-        signals, [&loader] { loader.close(); }, deadline);
+    const Watching watching(signals, close, deadline);
     try {
       const Progress progress(
           loader, counters, settings.pipeline.name, ends_of(loader, settings, options),
@@ -95,8 +102,9 @@ SessionEnd run_stream(const Stream<T>& stream, const RunSettings& settings, cons
         if (!end.error) end.error = error;
       }
     }
-    loader.close();
   }
+  close();
+  if (!end.error) end.error = close_error;
   end.summary = loader.summary();
   return end;
 }

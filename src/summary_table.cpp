@@ -6,6 +6,7 @@
 #include <fmt/ranges.h>
 
 #include "src/quantity_text.hpp"
+#include "src/short_name.hpp"
 #include "src/text_table.hpp"
 
 namespace weir::program {
@@ -22,7 +23,7 @@ std::string stage_rows(const Summary& summary) {
                    "queue", "CPU", "bytes out"});
   for (const StageSummary& stage : summary.stages) {
     const bool capped = stage.cap > 0 && stage.cap < std::numeric_limits<int>::max();
-    table.add({stage.name, fmt::format("{:.2f}", stage.running_mean),
+    table.add({short_name(stage.name), fmt::format("{:.2f}", stage.running_mean),
                fmt::format("{:.2f}{}", stage.target,
                            stage.serial ? " serial"
                            : capped     ? fmt::format("/{}", stage.cap)
@@ -68,7 +69,7 @@ std::string summary_text(const Summary& summary) {
                     tuning.needed_workers > 0 ? fmt::format("{}", tuning.needed_workers) : "?");
   }
   if (!tuning.emitted.empty()) text += "tuned file: " + tuning.emitted + "\n";
-  if (!tuning.emit_remark.empty()) text += "tuned file: " + tuning.emit_remark + "\n";
+  if (!tuning.emit_remark.empty()) text += tuning.emit_remark + "\n";
   if (!summary.digest.empty()) text += "digest: " + summary.digest + "\n";
   if (!summary.set_digest.empty()) text += "set digest: " + summary.set_digest + "\n";
   if (summary.bad_count > 0) {

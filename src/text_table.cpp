@@ -14,9 +14,11 @@ std::string TextTable::text() const {
   }
   std::string text;
   for (const std::vector<std::string>& row : rows_) {
-    for (std::size_t i = 0; i < row.size(); ++i)
-      text += i == 0 ? fmt::format("{:<{}}", row[i], widths[i])
-                     : fmt::format("  {:>{}}", row[i], widths[i]);
+    for (std::size_t i = 0; i < row.size(); ++i) {
+      if (i > 0) text += "  ";
+      text += left_.contains(i) ? fmt::format("{:<{}}", row[i], widths[i])
+                                : fmt::format("{:>{}}", row[i], widths[i]);
+    }
     text.erase(text.find_last_not_of(' ') + 1);
     text += '\n';
   }

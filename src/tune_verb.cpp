@@ -10,6 +10,7 @@
 #include "src/quantity_text.hpp"
 #include "src/run_session.hpp"
 #include "src/run_settings.hpp"
+#include "src/short_name.hpp"
 #include "src/standard_output.hpp"
 #include "src/summary_json.hpp"
 #include "src/summary_table.hpp"
@@ -23,8 +24,10 @@ using Clock = std::chrono::steady_clock;
 using Json = nlohmann::ordered_json;
 
 constexpr double kMostSeconds = 60;
-/// The untuned start is measured for this long, a tenth of the time at most.
-constexpr double kStartSeconds = 2;
+/// The untuned start runs for this long, a tenth of the time at most, and is measured behind the
+/// first part of it.
+constexpr double kStartSeconds = 3;
+constexpr double kFillShare = 0.4;
 /// And what was found for as long, and at least so many batches.
 constexpr double kAfterSeconds = 2;
 constexpr std::uint64_t kAfterBatches = 20;
@@ -55,7 +58,7 @@ Measured measured(const SessionEnd& end) {
 std::string workers_text(const Summary& summary) {
   std::string text;
   for (const StageSummary& stage : summary.stages)
-    text += fmt::format("{}{} {:.2f}/{:.2f}", text.empty() ? "" : ", ", stage.name,
+    text += fmt::format("{}{} {:.2f}/{:.2f}", text.empty() ? "" : ", ", short_name(stage.name),
                         stage.running_mean, stage.target);
   return text;
 }
@@ -73,7 +76,8 @@ Json side_json(const Measured& side) {
 }
 
 std::string comparison(const Measured& before, const Measured& after) {
-  TextTable table({"", "items/s", "gap mean", "gap p50", "active", "workers (running/target)"});
+  TextTable table({"", "items/s", "gap mean", "gap p50", "active", "workers (running/target)"},
+                  {0, 5});
   for (const auto& [name, side] : {std::pair{"before", &before}, std::pair{"after", &after}})
     table.add({name, count_text(side->items_per_second), milliseconds_text(side->gap_mean),
                milliseconds_text(side->gap_median), fmt::format("{}", side->summary.budget_active),
@@ -81,7 +85,7 @@ std::string comparison(const Measured& before, const Measured& after) {
   return table.text();
 }
 
-/// The untuned start on the whole budget, from its first batch on: what the tuning is held against.
+/// The untuned start on the whole budget, once it has filled: what the tuning is held against.
 SessionEnd run_start(const RunSettings& settings, double seconds, SignalWatch& signals) {
   RunSettings start = settings;
   Options options = settings.pipeline.options;
@@ -94,12 +98,19 @@ SessionEnd run_start(const RunSettings& settings, double seconds, SignalWatch& s
   start.steps.reset();
   start.seconds = seconds;
   start.save_position.clear();
+  // The pipeline fills in the first part.
+  const Clock::time_point filled =
+      Clock::now() + std::chrono::duration_cast<Clock::duration>(
+                         std::chrono::duration<double>(seconds * kFillShare));
   bool begun = false;
   SessionHooks hooks;
   hooks.remark = [] { return std::string("untuned"); };
   hooks.done = [&](const detail::LoaderBase&, WaitWindow& window) {
-    // The first batch waits for the pipeline to fill.
-    if (!std::exchange(begun, true)) window.begin(Clock::now());
+    const Clock::time_point now = Clock::now();
+    if (!begun && now >= filled) {
+      begun = true;
+      window.begin(now);
+    }
     return false;
   };
   return run_session(start, options, signals, hooks);
@@ -115,8 +126,9 @@ SessionEnd run_tuning(const RunSettings& settings, SignalWatch& signals) {
     const Clock::time_point now = Clock::now();
     if (now < ask) return false;
     ask = now + kAsk;
-    const bool is_settled = loader.summary().tuning.settled;
-    if (!is_settled) {
+    // Settled without a file: nothing is verified yet, as where others use the CPUs.
+    const TuningSummary tuning = loader.summary().tuning;
+    if (!tuning.settled || tuning.emitted.empty()) {
       settled.reset();
     } else if (!settled) {
       settled = now;

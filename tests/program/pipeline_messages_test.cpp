@@ -312,7 +312,7 @@ const std::vector<Mistake> kMistakes{
 };
 
 INSTANTIATE_TEST_SUITE_P(All, PipelineMessages, ::testing::ValuesIn(kMistakes),
-                         [](const auto& info) { return std::string(info.param.name); });
+                         [](const auto& row) { return std::string(row.param.name); });
 
 TEST(PipelineMessagesGiven, VariableThatTheFileDoesNotHave) {
   const std::string text = "weir: 1\nvariables: {size: 2, data: photos}\npipeline: []\n";
