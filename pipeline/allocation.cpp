@@ -28,7 +28,7 @@ int most_running(const Allocation& allocation, int stage) {
   if (own.group >= 0) {
     most = std::min(most, allocation.groups[static_cast<std::size_t>(own.group)]);
   } else if (allocation.strict || !allocation.helping) {
-    most = std::min(most, static_cast<int>(std::ceil(std::min(own.target, 1e6))));
+    most = std::min(most, static_cast<int>(std::ceil(std::clamp(own.target, kLeastTarget, 1e6))));
   }
   return most;
 }

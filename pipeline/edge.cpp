@@ -4,13 +4,15 @@
 
 namespace weir::detail {
 
-Edge::Edge(const SlotType& type, std::int64_t depth, ByteLedger& ledger)
+Edge::Edge(const SlotType& type, ByteLedger& ledger, const Shape& shape)
     : window_(type),
       type_(&type),
       ledger_(ledger),
-      depth_(depth),
-      limit_(static_cast<std::uint64_t>(depth)),
-      depth_published_(depth) {
+      held_(std::min(shape.held, kMostHeld)),
+      kept_in_order_(shape.in_order),
+      depth_(shape.depth),
+      limit_(static_cast<std::uint64_t>(depth_ + held_)),
+      depth_published_(shape.depth) {
   frontier_published_.store(0, std::memory_order_relaxed);
 }
 
@@ -42,7 +44,7 @@ void Edge::commit(const Packet& packet, Nanoseconds now) {
   } else {
     beyond_.insert(begin, end);
   }
-  waiting_count_ += static_cast<std::int64_t>(packet.live_out);
+  waiting_count_ += static_cast<std::int64_t>(packet.depth_out);
   bytes_ += static_cast<std::int64_t>(packet.out_bytes);
   arrived(packet);
   publish();
@@ -55,9 +57,11 @@ void Edge::finish(Packet& packet) {
 }
 
 void Edge::publish() {
-  const std::int64_t room = depth_ - waiting_count_;
+  const std::int64_t room = depth_ + held_ - waiting_count_;
   std::uint64_t limit = frontier_ + beyond_.count();
   if (room > 0) limit += static_cast<std::uint64_t>(room);
+  if (kept_in_order_)
+    limit = std::min(limit, frontier_ + static_cast<std::uint64_t>(most_ahead()));
   limit_.store(limit, std::memory_order_seq_cst);
   frontier_published_.store(frontier_, std::memory_order_seq_cst);
   waiting_.store(waiting_count_, std::memory_order_relaxed);
@@ -107,9 +111,11 @@ bool PlainEdge::claim(Packet& packet, const ClaimLimits& limits) {
 
   std::uint64_t end = first.begin;
   std::size_t live = 0;
+  std::int64_t depth = 0;
   if (valueless_ == 0) {
     end = std::min(most_end, first.begin + limits.most_live);
     live = static_cast<std::size_t>(end - first.begin);
+    depth = static_cast<std::int64_t>(live);
     for (std::uint64_t i = first.begin; i < end; ++i) packet.in.push_back(window_.at(i));
   } else {
     for (; end < most_end; ++end) {
@@ -120,6 +126,7 @@ bool PlainEdge::claim(Packet& packet, const ClaimLimits& limits) {
       } else {
         --valueless_;
       }
+      if (takes_depth(slot->state)) ++depth;
       packet.in.push_back(slot);
     }
   }
@@ -128,7 +135,7 @@ bool PlainEdge::claim(Packet& packet, const ClaimLimits& limits) {
   packet.taken.push_back({first.begin, end});
   packet.out_first = first.begin;
   packet.live = live;
-  claimed(static_cast<std::int64_t>(live));
+  claimed(depth);
   publish_ready();
   publish();
   return true;

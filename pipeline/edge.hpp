@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
@@ -13,19 +14,31 @@
 
 namespace weir::detail {
 
+/// True for what takes a place in the queue: all but tombstones. Markers and failures do, since nothing
+/// else would hold back a stream of empty epochs or of bad samples from a consumer that pauses.
+[[nodiscard]] inline bool takes_depth(SlotState state) {
+  return state != SlotState::tombstone && state != SlotState::empty;
+}
+
 /// The queue between two stages, and the meter of the pipeline: slots by index over a window.
 ///
-/// A producer may start index i while i < limit(): limit = frontier + arrived beyond it + depth -
-/// waiting, the frontier being the smallest index that has not arrived. So at most `depth` values wait
-/// or are being made here, tombstones and markers take no depth, and where order is kept a slow item
-/// lets the others run at most `depth` ahead.
+/// A producer may start index i while i < limit(): limit = frontier + arrived beyond it + depth +
+/// held - waiting, the frontier being the smallest index that has not arrived. So at most `depth` items
+/// wait or are being made here, beside those that the edge has to hold before it can give any, and
+/// tombstones take no depth. Where order is kept, a slow item lets the others run at most `depth`
+/// ahead, and with the tombstones among them most_ahead().
 ///
 /// Thread safety: all functions from any thread; the slots of a packet belong to its worker.
-/// Invariants: 1. each index arrives once and is claimed once; 2. waiting_ counts arrived, unclaimed
-/// values; 3. limit() only falls when the depth does.
+/// Invariants: 1. each index arrives once and is claimed once; 2. waiting_count_ counts arrived,
+/// unclaimed slots that take depth; 3. limit() only falls when the depth does.
 class Edge : public Inlet {
  public:
-  Edge(const SlotType& type, std::int64_t depth, ByteLedger& ledger);
+  struct Shape {
+    std::int64_t depth = 1;
+    std::int64_t held = 0;  ///< items that it must hold to give the first: they take no depth
+    bool in_order = false;  ///< what arrives beyond the frontier stays until the frontier passes it
+  };
+  Edge(const SlotType& type, ByteLedger& ledger, const Shape& shape);
   /// Takes what is still queued out of the ledger. Requires: no worker is inside.
   ~Edge() override;
 
@@ -52,8 +65,8 @@ class Edge : public Inlet {
   /// Called with the lock held after items arrived: renumbering edges look at what is new in order.
   virtual void arrived(const Packet& packet) WEIR_REQUIRES(mutex_) = 0;
 
-  /// Counts `live` values as claimed.
-  void claimed(std::int64_t live) WEIR_REQUIRES(mutex_) { waiting_count_ -= live; }
+  /// Counts slots that take depth as claimed.
+  void claimed(std::int64_t slots) WEIR_REQUIRES(mutex_) { waiting_count_ -= slots; }
   /// Takes payload that leaves here, and not with a packet, out of the books.
   void discharge(std::uint64_t bytes) WEIR_REQUIRES(mutex_) {
     bytes_ -= static_cast<std::int64_t>(bytes);
@@ -72,8 +85,19 @@ class Edge : public Inlet {
   std::int64_t waiting_count_ WEIR_GUARDED_BY(mutex_) = 0;
 
  private:
+  static constexpr std::int64_t kMostAhead = 4096;
+  static constexpr std::int64_t kMostHeld = std::int64_t{1} << 40;
+
+  /// How far beyond the frontier an index may be where order is kept: tombstones take no depth, but
+  /// they hold their slots until a slow item in front of them has arrived.
+  [[nodiscard]] std::int64_t most_ahead() const WEIR_REQUIRES(mutex_) {
+    return kMostAhead + 16 * std::min<std::int64_t>(depth_, 1 << 20) + held_;
+  }
+
   const SlotType* const type_;
   ByteLedger& ledger_;
+  const std::int64_t held_;
+  const bool kept_in_order_;
   RangeSet beyond_ WEIR_GUARDED_BY(mutex_);  ///< arrived indexes above the frontier
   std::int64_t depth_ WEIR_GUARDED_BY(mutex_);
   std::uint64_t started_ WEIR_GUARDED_BY(mutex_) = 0;  ///< one past the highest index opened
@@ -94,7 +118,7 @@ class Edge : public Inlet {
 class PlainEdge final : public Edge {
  public:
   PlainEdge(const SlotType& type, std::int64_t depth, ByteLedger& ledger, bool in_order)
-      : Edge(type, depth, ledger), in_order_(in_order) {}
+      : Edge(type, ledger, {depth, 0, in_order}), in_order_(in_order) {}
 
   [[nodiscard]] bool claim(Packet& packet, const ClaimLimits& limits) override;
 

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include <weir/error.hpp>
+
 #include "pipeline/renumber_edge.hpp"
 
 namespace weir::detail {
@@ -32,23 +34,18 @@ Engine::Engine(const StagePlan& plan, WorkerPool& pool, Settings settings)
   make_stages(plan);
   std::vector<StageAllocation> allotted = settings_.allotted;
   allotted.resize(stages_.size());
-  for (std::size_t i = 0; i < stages_.size(); ++i) {
-    const Stage::Settings& stage = stages_[i]->settings();
-    if (stage.fixed_workers > 0) {
-      allotted[i].target = stage.fixed_workers;
-      allotted[i].cap = stage.fixed_workers;
-    }
-    if (stage.hand_cap > 0) allotted[i].cap = std::min(allotted[i].cap, stage.hand_cap);
-    if (stage.serial) allotted[i].cap = 1;
-    allotted[i].cap = std::min(allotted[i].cap, pool_.workers());
-  }
   loader_.name = settings_.name;
   loader_.consumer = settings_.consumer;
   for (const std::unique_ptr<Stage>& stage : stages_) loader_.stages.push_back(stage.get());
   pool_.add(&loader_, allotted);
 }
 
-Engine::~Engine() { close(); }
+Engine::~Engine() {
+  close();
+  stages_.clear();
+  edges_.clear();
+  pool_.work_may_be_ready();  // What was queued here held bytes that others may have now.
+}
 
 void Engine::make_edges(const StagePlan& plan) {
   SourceInlet::Settings source;
@@ -63,6 +60,7 @@ void Engine::make_edges(const StagePlan& plan) {
   inlet_ = std::make_unique<SourceInlet>(std::move(source));
 
   ByteLedger& ledger = pool_.ledger();
+  const OrderedEdge::Order order{settings_.any_order, settings_.first_epoch};
   for (std::size_t i = 0; i < plan.stages.size(); ++i) {
     const PlannedStage& stage = plan.stages[i];
     const SlotType& type = *stage.output;
@@ -72,7 +70,7 @@ void Engine::make_edges(const StagePlan& plan) {
       renumber.steps = stage.renumbering;
       renumber.step_numbers = stage.renumbering_numbers;
       renumber.seed = settings_.seed;
-      renumber.any_order = settings_.any_order;
+      renumber.order = order;
       if (settings_.resume) {
         renumber.resume_source_index = settings_.resume->source_index;
         renumber.resume_split = settings_.resume->split;
@@ -81,7 +79,7 @@ void Engine::make_edges(const StagePlan& plan) {
       renumber.pass_is_over = [this](const SampleInfo& info) { inlet_->end_pass(info); };
       edges_.push_back(std::make_unique<RenumberEdge>(type, kFirstDepth, ledger, std::move(renumber)));
     } else if (i + 1 == plan.stages.size()) {
-      auto sink = std::make_unique<SinkEdge>(type, kFirstDepth, ledger, settings_.any_order);
+      auto sink = std::make_unique<SinkEdge>(type, kFirstDepth, ledger, order);
       sink_ = sink.get();
       edges_.push_back(std::move(sink));
     } else if (plan.stages[i + 1].gathers) {
@@ -89,7 +87,7 @@ void Engine::make_edges(const StagePlan& plan) {
       edges_.push_back(std::make_unique<GatherEdge>(
           type, kFirstDepth, ledger,
           GatherEdge::Settings{batch.count, batch.drop_remainder,
-                               plan.stages[i + 1].numbers.front(), settings_.any_order}));
+                               plan.stages[i + 1].numbers.front(), order}));
       if (plan.in_place && !arena_) {
         arena_ = std::make_unique<BatchArena>(batch.count);
         arena_->begin_at(settings_.first_epoch,
@@ -170,12 +168,17 @@ void Engine::make_stages(const StagePlan& plan) {
   }
 }
 
+SinkEdge::Take Engine::try_take(SlotHeader*& slot) {
+  const SinkEdge::Take taken = sink_->take(slot, monotonic_now());
+  if (taken == SinkEdge::Take::slot) pool_.work_may_be_ready();
+  return taken;
+}
+
 SlotHeader* Engine::take() {
   SlotHeader* slot = nullptr;
   while (true) {
-    switch (sink_->take(slot, monotonic_now())) {
+    switch (try_take(slot)) {
       case SinkEdge::Take::slot:
-        pool_.work_may_be_ready();
         return slot;
       case SinkEdge::Take::closed:
         return nullptr;
@@ -191,6 +194,10 @@ SlotHeader* Engine::take() {
 }
 
 void Engine::close() {
+  if (WorkerPool::this_thread_works_for(loader_))
+    throw Error(ErrorKind::usage, settings_.name,
+                "close() was called by a function of one of its own stages and would wait for itself; "
+                "throw an exception there, or let the consumer close");
   MutexLock lock(close_mutex_);
   if (closed_.exchange(true)) return;
   stop_.request_stop();
@@ -217,7 +224,7 @@ std::string Engine::who_is_late() const {
 bool Engine::resize_queue(const std::string& stage, std::int64_t items) {
   for (std::size_t i = 0; i < stages_.size(); ++i) {
     if (stages_[i]->name() != stage) continue;
-    edges_[i]->set_depth(items, monotonic_now());
+    stages_[i]->set_hand_depth(items);
     pool_.work_may_be_ready();
     return true;
   }

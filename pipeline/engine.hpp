@@ -47,6 +47,8 @@ class Engine {
   /// The next slot in order, whatever it holds; null: closed. Blocks; with a pool without threads it
   /// works instead.
   [[nodiscard]] SlotHeader* take();
+  /// The same without waiting or working.
+  [[nodiscard]] SinkEdge::Take try_take(SlotHeader*& slot);
   /// The next slot if it needs no wait, lock or clock; null: take().
   [[nodiscard]] SlotHeader* take_local() { return sink_->take_local(); }
   void give_back() { sink_->give_back(); }

@@ -10,10 +10,6 @@ void OrderedEdge::arrived(const Packet& packet) {
     for (std::size_t i = 0; i < packet.out.size(); ++i) {
       const Entry entry{packet.out_first + i, packet.out[i]};
       const std::uint32_t epoch = entry.slot->info.epoch;
-      if (!epoch_known_) {
-        epoch_known_ = true;
-        epoch_ = epoch;
-      }
       if (entry.slot->state == SlotState::epoch_end) {
         const auto at = std::lower_bound(
             markers_.begin(), markers_.end(), entry,
@@ -56,10 +52,8 @@ bool OrderedEdge::pull(Entry& entry) {
 }
 
 void OrderedEdge::discard(const Entry& entry) {
-  if (entry.slot->state == SlotState::live) {
-    claimed(1);
-    discharge(payload(entry.slot));
-  }
+  if (takes_depth(entry.slot->state)) claimed(1);
+  if (entry.slot->state == SlotState::live) discharge(payload(entry.slot));
   type().reset(entry.slot);
   window_.release(entry.index, entry.index + 1);
 }
@@ -105,6 +99,7 @@ void GatherEdge::look() {
           if (slot.state == SlotState::epoch_end) ordinal_ = 0;
           closed_.push_back(std::move(open_));
           open_ = Pending{};
+          slot.state = SlotState::empty;  // It takes depth until it is claimed.
         }
         discard(entry);
         break;
@@ -149,8 +144,10 @@ bool GatherEdge::claim(Packet& packet, const ClaimLimits& limits) {
   if (first_closed_ >= allowed) return false;
   advance_meter(packet.started);
   packet.out_first = first_closed_;
+  // No more rows than asked for, so that the bytes granted are enough; the first batch in any case.
   while (!closed_.empty() && first_closed_ < allowed &&
-         (packet.groups.empty() || packet.live < limits.most_live)) {
+         (packet.groups.empty() ||
+          packet.in.size() + closed_.front().rows.size() <= limits.most_live)) {
     Pending pending = std::move(closed_.front());
     closed_.pop_front();
     ++first_closed_;
@@ -168,7 +165,9 @@ bool GatherEdge::claim(Packet& packet, const ClaimLimits& limits) {
       else packet.taken.push_back({row.index, row.index + 1});
     }
     packet.live += pending.live;
-    claimed(static_cast<std::int64_t>(pending.live));
+    const bool marks =
+        pending.marker == SlotState::pass_end || pending.marker == SlotState::epoch_end;
+    claimed(static_cast<std::int64_t>(pending.rows.size()) + (marks ? 1 : 0));
     pending.rows.clear();
     if (pending.rows.capacity() > 0) spare_rows_.push_back(std::move(pending.rows));
   }

@@ -17,8 +17,15 @@ namespace weir::detail {
 /// its items, in either order.
 class OrderedEdge : public Edge {
  public:
-  OrderedEdge(const SlotType& type, std::int64_t depth, ByteLedger& ledger, bool any_order)
-      : Edge(type, depth, ledger), any_order_(any_order) {}
+  struct Order {
+    bool any = false;
+    std::uint32_t first_epoch = 0;  ///< whose items come first; with any order it must be known
+  };
+  OrderedEdge(const SlotType& type, ByteLedger& ledger, std::int64_t depth, std::int64_t held,
+              const Order& order)
+      : Edge(type, ledger, {depth, held, !order.any}),
+        any_order_(order.any),
+        epoch_(order.first_epoch) {}
 
  protected:
   struct Entry {
@@ -40,8 +47,7 @@ class OrderedEdge : public Edge {
   std::uint64_t next_ WEIR_GUARDED_BY(mutex_) = 0;  ///< in order: next index to give
 
   // With any order.
-  std::uint32_t epoch_ WEIR_GUARDED_BY(mutex_) = 0;
-  bool epoch_known_ WEIR_GUARDED_BY(mutex_) = false;
+  std::uint32_t epoch_ WEIR_GUARDED_BY(mutex_);  ///< whose items are given
   std::deque<Entry> current_ WEIR_GUARDED_BY(mutex_);
   std::vector<Entry> later_ WEIR_GUARDED_BY(mutex_);    ///< of epochs to come
   std::vector<Entry> markers_ WEIR_GUARDED_BY(mutex_);  ///< ends of epochs, sorted
@@ -54,11 +60,14 @@ class GatherEdge final : public OrderedEdge {
     std::uint64_t rows = 1;
     bool drop_remainder = false;
     std::uint32_t step = 0;  ///< operator number of the batch: passes that end behind it close one
-    bool any_order = false;
+    Order order;
   };
+  /// The rows of the batch that is filling take no depth, so that it fills whatever the depth.
   GatherEdge(const SlotType& type, std::int64_t depth, ByteLedger& ledger,
              const Settings& settings)
-      : OrderedEdge(type, depth, ledger, settings.any_order), settings_(settings) {}
+      : OrderedEdge(type, ledger, depth, static_cast<std::int64_t>(settings.rows) - 1,
+                    settings.order),
+        settings_(settings) {}
 
   [[nodiscard]] bool claim(Packet& packet, const ClaimLimits& limits) override;
   [[nodiscard]] bool renumbers() const override { return true; }
@@ -69,7 +78,7 @@ class GatherEdge final : public OrderedEdge {
  private:
   /// What becomes one output: rows in order, or a marker.
   struct Pending {
-    std::vector<Entry> rows;
+    std::vector<Entry> rows;   ///< live or blank
     std::size_t live = 0;
     SlotState marker = SlotState::live;
     std::uint32_t marker_step = 0;

@@ -47,6 +47,7 @@ struct Packet {
 
   // Results of the run.
   std::size_t live_out = 0;
+  std::size_t depth_out = 0;  ///< output slots that take depth: see takes_depth()
   std::uint64_t out_bytes = 0;
   std::size_t failures = 0;
 
@@ -62,7 +63,7 @@ struct Packet {
     out.clear();
     groups.clear();
     parts.clear();
-    live = live_out = failures = 0;
+    live = live_out = depth_out = failures = 0;
     in_bytes = out_bytes = reserved_bytes = 0;
   }
   /// Slots of `type` for items that an inlet makes on claim.

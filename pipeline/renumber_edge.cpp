@@ -9,11 +9,19 @@ namespace weir::detail {
 
 RenumberEdge::RenumberEdge(const SlotType& type, std::int64_t depth, ByteLedger& ledger,
                            Settings settings)
-    : OrderedEdge(type, depth, ledger, settings.any_order),
+    : OrderedEdge(type, ledger, depth, held_by(settings), settings.order),
       settings_(std::move(settings)),
       counters_(settings_.steps.size()) {}
 
 RenumberEdge::~RenumberEdge() = default;
+
+std::int64_t RenumberEdge::held_by(const Settings& settings) {
+  std::uint64_t held = 0;
+  for (const std::shared_ptr<const Step>& step : settings.steps)
+    if (step->kind == Step::Kind::shuffle_buffer)
+      held += std::min<std::uint64_t>(step->count, 1ULL << 40U);
+  return static_cast<std::int64_t>(held);
+}
 
 void RenumberEdge::look() {
   Item item;
@@ -150,10 +158,8 @@ bool RenumberEdge::keep_for_notes(Item& item) {
   SlotHeader& slot = *item.entry.slot;
   if (!slot.notes) return false;
   std::unique_ptr<FailureNotes> notes = std::move(slot.notes);
-  if (slot.state == SlotState::live) {
-    claimed(1);
-    discharge(payload(&slot));
-  }
+  if (takes_depth(slot.state)) claimed(1);
+  if (slot.state == SlotState::live) discharge(payload(&slot));
   type().reset(&slot);
   slot.notes = std::move(notes);
   slot.state = item.state = SlotState::tombstone;
@@ -189,7 +195,7 @@ bool RenumberEdge::claim(Packet& packet, const ClaimLimits& limits) {
     packet.parts.push_back({item.container, item.place});
     if (item.container == nullptr) {
       packet.taken.push_back({item.entry.index, item.entry.index + 1});
-      if (item.state == SlotState::live) claimed(1);
+      if (takes_depth(item.state)) claimed(1);
     }
     if (item.state == SlotState::live) ++packet.live;
     available_.pop_front();

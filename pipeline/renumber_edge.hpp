@@ -26,7 +26,7 @@ class RenumberEdge final : public OrderedEdge {
     std::vector<std::shared_ptr<const Step>> steps;   ///< take, skip, shard, shuffle_buffer
     std::vector<std::uint32_t> step_numbers;          ///< operator number of each
     std::uint64_t seed = 0;
-    bool any_order = false;
+    Order order;
     std::uint64_t resume_source_index = kNoIndex;  ///< the container of which some items are delivered
     std::uint32_t resume_split = 0;                ///< how many
     std::uint32_t resume_epoch = 0;
@@ -78,6 +78,9 @@ class RenumberEdge final : public OrderedEdge {
   };
 
   static constexpr std::size_t kMostAvailable = 1024;
+
+  /// A full shuffle buffer is what the edge must hold to give anything: it takes no depth.
+  [[nodiscard]] static std::int64_t held_by(const Settings& settings);
 
   /// The next item behind the first `steps` steps; false: none yet.
   [[nodiscard]] bool pull_item(std::size_t steps, Item& item) WEIR_REQUIRES(mutex_);

@@ -6,7 +6,11 @@ namespace weir::detail {
 
 void SinkEdge::look() {
   Entry entry;
-  while (pull(entry)) ready_.push_back(entry);
+  while (pull(entry)) {
+    // A tombstone says nothing to the consumer, and a paused one must not let them pile up.
+    if (entry.slot->state == SlotState::tombstone && !entry.slot->notes) discard(entry);
+    else ready_.push_back(entry);
+  }
   publish_missing();
   if (consumer_waits_ && !ready_.empty()) {
     consumer_waits_ = false;
@@ -26,26 +30,34 @@ SinkEdge::Take SinkEdge::take(SlotHeader*& slot, Nanoseconds now) {
     if (closed_) return Take::closed;
     if (ready_.empty()) return Take::empty;
     advance_meter(now);
-    // A consumer of tiny items takes several at once; a queue of a few batches gives one at a time,
-    // so that its depth means what it says.
-    const auto share = static_cast<std::size_t>(depth() / 4);
-    const std::size_t count = std::min({ready_.size(), kMostTaken, std::max<std::size_t>(share, 1)});
-    std::int64_t live = 0;
+    const std::size_t count = std::min(ready_.size(), next_count(now));
+    std::int64_t depth_taken = 0;
     std::uint64_t bytes = 0;
     for (std::size_t i = 0; i < count; ++i) {
       taken_.push_back(ready_[i]);
-      if (ready_[i].slot->state != SlotState::live) continue;
-      ++live;
-      bytes += payload(ready_[i].slot);
+      if (takes_depth(ready_[i].slot->state)) ++depth_taken;
+      if (ready_[i].slot->state == SlotState::live) bytes += payload(ready_[i].slot);
     }
     ready_.erase(ready_.begin(), ready_.begin() + static_cast<std::ptrdiff_t>(count));
-    claimed(live);
+    claimed(depth_taken);
     discharge(bytes);
     publish_missing();
     publish();
   }
   slot = take_local();
   return Take::slot;
+}
+
+std::size_t SinkEdge::next_count(Nanoseconds now) {
+  // A consumer of tiny items takes several at once, as many as it uses up in a moment: its pace is
+  // measured from one such call to the next, and a slow one must be seen at every item. A queue of a
+  // few batches gives one at a time, so that its depth means what it says.
+  const Nanoseconds elapsed = now - last_take_;
+  if (elapsed < kMoment) count_ = std::min(count_ * 2, kMostTaken);
+  else if (elapsed > 4 * kMoment) count_ = std::max<std::size_t>(count_ / 4, 1);
+  last_take_ = now;
+  const auto share = static_cast<std::size_t>(depth() / 4);
+  return std::min(count_, std::max<std::size_t>(share, 1));
 }
 
 void SinkEdge::give_back() {

@@ -15,15 +15,15 @@ namespace weir::detail {
 /// Thread safety: take() and give_back() belong to one consumer; everything else as Edge.
 class SinkEdge final : public OrderedEdge {
  public:
-  SinkEdge(const SlotType& type, std::int64_t depth, ByteLedger& ledger, bool any_order)
-      : OrderedEdge(type, depth, ledger, any_order) {}
+  SinkEdge(const SlotType& type, std::int64_t depth, ByteLedger& ledger, const Order& order)
+      : OrderedEdge(type, ledger, depth, 0, order) {}
 
   enum class Take {
     slot,    ///< `slot` is the consumer's until give_back()
     empty,   ///< nothing yet: wait_for_work(), or run something oneself
     closed,  ///< nothing will come any more
   };
-  /// The next slot in order, whatever it holds.
+  /// The next slot in order, whatever it holds; tombstones without notes are left out.
   [[nodiscard]] Take take(SlotHeader*& slot, Nanoseconds now);
   /// The same out of what was taken together before, which costs neither lock nor clock; null: none.
   [[nodiscard]] SlotHeader* take_local() {
@@ -50,10 +50,15 @@ class SinkEdge final : public OrderedEdge {
  private:
   void publish_missing() WEIR_REQUIRES(mutex_);
 
+  [[nodiscard]] std::size_t next_count(Nanoseconds now);
+
   static constexpr std::size_t kMostTaken = 256;
+  static constexpr Nanoseconds kMoment = 50'000;
 
   std::vector<Entry> taken_;   ///< the consumer's alone
   std::size_t next_taken_ = 0;
+  std::size_t count_ = 1;      ///< items of one take, by the consumer's pace
+  Nanoseconds last_take_ = 0;
   Entry held_;
   bool holds_ = false;
 

@@ -13,6 +13,7 @@ namespace {
 
 constexpr double kPacketNanoseconds = 100'000;
 constexpr std::int64_t kMostPacketItems = 1024;
+constexpr std::int64_t kCachedBytes = 1 << 20;
 constexpr double kSmoothing = 0.2;
 
 }  // namespace
@@ -26,7 +27,8 @@ Nanoseconds monotonic_now() {
 Stage::Stage(Settings settings)
     : settings_(std::move(settings)),
       samples_under_way_(static_cast<std::size_t>(settings_.most_workers)),
-      scratch_(static_cast<std::size_t>(settings_.most_workers)) {
+      scratch_(static_cast<std::size_t>(settings_.most_workers)),
+      hand_depth_(settings_.hand_depth) {
   for (int worker = 0; worker < settings_.most_workers; ++worker) {
     counters_.push_back(std::make_unique<StageCounters>());
     counters_.back()->operator_ns = std::vector<Counter<std::int64_t>>(settings_.parts.size());
@@ -73,11 +75,12 @@ bool Stage::claim(Packet& packet, const StageAllocation& allotted, int active) {
 
   const std::uint64_t each = bytes_per_output();
   std::uint64_t outputs = gathers() ? 1 : static_cast<std::uint64_t>(items);
-  if (gathers()) outputs = std::max<std::uint64_t>(1, outputs * limits.most_live / settings_.rows);
+  if (gathers()) outputs = std::max<std::uint64_t>(1, limits.most_live / settings_.rows);
   if (!settings_.ledger->reserve(each * outputs, settings_.is_source, false)) {
     outputs = 1;
     limits.most_live = 1;
-    const bool exempt = settings_.in->first_ready() == limits.exempt;
+    const bool exempt =
+        limits.exempt != kNoIndex && settings_.in->first_ready() == limits.exempt;
     if (!settings_.ledger->reserve(each, settings_.is_source, exempt)) return false;
     // The grant beyond the bound is for that one index, whatever else has room.
     if (exempt) limits.limit = std::min(limits.limit, limits.exempt + 1);
@@ -87,6 +90,12 @@ bool Stage::claim(Packet& packet, const StageAllocation& allotted, int active) {
     settings_.ledger->release(packet.reserved_bytes);
     packet.reserved_bytes = 0;
     return false;
+  }
+  // Fewer may have been there than were asked for; what they need is kept, the rest is for others.
+  const std::uint64_t taken = gathers() ? packet.groups.size() : packet.live;
+  if (taken < outputs) {
+    settings_.ledger->release(each * (outputs - taken));
+    packet.reserved_bytes = each * taken;
   }
   return true;
 }
@@ -220,6 +229,7 @@ void Stage::measure_output(Packet& packet) const {
   const SlotType& type = settings_.out->type();
   bool fatal = false;
   for (const SlotHeader* slot : packet.out) {
+    if (takes_depth(slot->state)) ++packet.depth_out;
     if (slot->state == SlotState::live) {
       ++packet.live_out;
       if (!type.fixed_bytes) packet.out_bytes += type.bytes(slot);
@@ -287,9 +297,15 @@ void Stage::learn(const Packet& packet, Nanoseconds elapsed) {
                       std::memory_order_relaxed);
 }
 
+void Stage::set_hand_depth(std::int64_t items) {
+  hand_depth_.store(items, std::memory_order_relaxed);
+  settings_.out->set_depth(items, monotonic_now());
+}
+
 void Stage::adjust_depth(const StageAllocation& allotted, int active, const Stage* downstream,
                          const StageAllocation* allotted_downstream) {
-  std::int64_t depth = settings_.hand_depth;
+  const std::int64_t by_hand = hand_depth_.load(std::memory_order_relaxed);
+  std::int64_t depth = by_hand;
   if (depth == 0) depth = allotted.depth_items;
   if (depth == 0) {
     const auto workers_of = [active](const StageAllocation& allocation) {
@@ -300,7 +316,10 @@ void Stage::adjust_depth(const StageAllocation& allotted, int active, const Stag
       const double share = std::min(std::ceil(allotted.target), 1e6);
       depth = std::max<std::int64_t>(
           4, 2 * std::min<std::int64_t>(workers_of(allotted), static_cast<std::int64_t>(share)));
-      depth = std::max(depth, 2 * packet_items() / static_cast<std::int64_t>(settings_.rows));
+      // Small ones by the packet, within what a cache holds.
+      const auto bytes = static_cast<std::int64_t>(std::max<std::uint64_t>(bytes_per_output(), 1));
+      depth = std::max(depth, std::min(2 * packet_items() / static_cast<std::int64_t>(settings_.rows),
+                                       kCachedBytes / bytes));
     } else {
       depth = 2 * workers_of(allotted) * packet_items();
     }
@@ -308,16 +327,19 @@ void Stage::adjust_depth(const StageAllocation& allotted, int active, const Stag
       std::int64_t taken = downstream->packet_items();
       std::int64_t takers = workers_of(*allotted_downstream);
       if (downstream->gathers()) {
-        taken = std::max(taken, static_cast<std::int64_t>(downstream->settings_.rows));
+        taken = static_cast<std::int64_t>(downstream->settings_.rows);
         const double share = std::min(std::ceil(allotted_downstream->target), 1e6);
         takers = std::min(takers, static_cast<std::int64_t>(share) + 1);
       }
-      depth = std::max(depth, std::max<std::int64_t>(2, takers) * taken);
+      std::int64_t wanted = std::max<std::int64_t>(2, takers) * taken;
+      // The batch that is filling takes no depth.
+      if (downstream->gathers()) wanted -= static_cast<std::int64_t>(downstream->settings_.rows) - 1;
+      depth = std::max(depth, wanted);
     }
   }
   const std::int64_t now = settings_.out->depth();
   // Packet sizes wander; a depth that is near enough stays.
-  const bool by_rule = settings_.hand_depth == 0 && allotted.depth_items == 0;
+  const bool by_rule = by_hand == 0 && allotted.depth_items == 0;
   if (depth == now || (by_rule && depth < now && depth * 4 > now) ||
       (by_rule && depth > now && depth * 4 < now * 5))
     return;
@@ -330,7 +352,7 @@ StageSnapshot Stage::snapshot(Nanoseconds now) const {
   snapshot.serial = settings_.serial;
   snapshot.fixed_workers = settings_.fixed_workers;
   snapshot.hand_cap = settings_.hand_cap;
-  snapshot.hand_depth = settings_.hand_depth;
+  snapshot.hand_depth = hand_depth_.load(std::memory_order_relaxed);
   for (const Part& part : settings_.parts) snapshot.operators.push_back({part.name, 0, 0});
   std::array<std::uint64_t, DurationHistogram::kBuckets> buckets{};
   for (const std::unique_ptr<StageCounters>& counters : counters_) {

@@ -83,7 +83,10 @@ class Stage {
 
   /// Input present, room behind, bytes to be had. May be outdated when it is used; claim() decides.
   [[nodiscard]] bool runnable() const;
-  [[nodiscard]] int running() const { return running_.load(std::memory_order_relaxed); }
+  /// Acquire, with the release of leave(): who reads 0 sees all that the workers wrote here.
+  [[nodiscard]] int running() const { return running_.load(std::memory_order_acquire); }
+  /// The same in one order with leave() and with what announces that somebody waits for it.
+  [[nodiscard]] bool idle() const { return running_.load(std::memory_order_seq_cst) == 0; }
   /// Takes a place among at most `most` workers; false: full.
   [[nodiscard]] bool enter(int most);
   void leave() { running_.fetch_sub(1, std::memory_order_seq_cst); }
@@ -97,6 +100,8 @@ class Stage {
 
   // Control.
 
+  /// Holds the depth of the output edge at `items` from now on.
+  void set_hand_depth(std::int64_t items);
   /// Sets the depth of the output edge by the rule of the runtime, unless it is set otherwise.
   void adjust_depth(const StageAllocation& allotted, int active, const Stage* downstream,
                     const StageAllocation* allotted_downstream);
@@ -133,6 +138,7 @@ class Stage {
   std::vector<std::vector<std::unique_ptr<SlotArray>>> scratch_;  ///< [worker][part], owned by it
 
   alignas(64) std::atomic<int> running_{0};
+  std::atomic<std::int64_t> hand_depth_;      ///< 0: none
   std::atomic<double> item_ns_{0};            ///< smoothed; 0: not measured yet
   std::atomic<std::uint64_t> output_bytes_{0};  ///< estimate of the p95 of one output
   std::atomic<double> output_mean_{0};

@@ -2,7 +2,11 @@
 
 #include <algorithm>
 #include <chrono>
+#include <string>
+#include <system_error>
 #include <utility>
+
+#include <weir/error.hpp>
 
 #include "machine/thread_usage.hpp"
 
@@ -12,12 +16,14 @@ namespace {
 constexpr Nanoseconds kClockInterval = 5'000'000;
 constexpr std::chrono::seconds kLateAfter{5};
 
+/// Whose function this thread is in: closing from there would wait for itself.
+thread_local const Stage* stage_under_way = nullptr;
+
 double seconds_of(std::chrono::nanoseconds time) { return static_cast<double>(time.count()) * 1e-9; }
 
 }  // namespace
 
-WorkerPool::WorkerPool(Settings settings)
-    : settings_(std::move(settings)), group_running_(static_cast<std::size_t>(settings_.workers)) {
+WorkerPool::WorkerPool(Settings settings) : settings_(std::move(settings)) {
   ledger_.set_bound(settings_.memory_bytes);
   for (int i = 0; i < settings_.workers; ++i) workers_.push_back(std::make_unique<Worker>());
   auto first = std::make_unique<Assignment>();
@@ -35,11 +41,23 @@ WorkerPool::WorkerPool(Settings settings)
     count_unparked(active_.load(std::memory_order_relaxed));
     return;
   }
-  for (int i = 0; i < settings_.workers; ++i)
-    workers_[static_cast<std::size_t>(i)]->thread = std::thread([this, i] { work(i); });
+  int started = 0;
+  try {
+    for (; started < settings_.workers; ++started)
+      workers_[static_cast<std::size_t>(started)]->thread =
+          std::thread([this, started] { work(started); });
+  } catch (const std::system_error& error) {
+    stop();  // The destructor of a half-made pool does not run.
+    throw Error(ErrorKind::cannot, "workers",
+                "the system gives " + std::to_string(started) + " of " +
+                    std::to_string(settings_.workers) + " threads (" + error.what() +
+                    "); ask for fewer workers or raise the limit of processes");
+  }
 }
 
-WorkerPool::~WorkerPool() {
+WorkerPool::~WorkerPool() { stop(); }
+
+void WorkerPool::stop() {
   stop_.store(true, std::memory_order_seq_cst);
   {
     MutexLock lock(sleep_mutex_);
@@ -80,6 +98,7 @@ void WorkerPool::add(const LoaderStages* loader, const std::vector<StageAllocati
     next->allocation.stages.insert(next->allocation.stages.end(), allotted.begin(),
                                    allotted.end());
     next->allocation.structure = ++structure_;
+    clamp(*next);
     adjust_depths(*next);
     publish(std::move(next));
   }
@@ -109,7 +128,7 @@ void WorkerPool::remove(const LoaderStages* loader, const std::function<void()>&
   draining_.fetch_add(1, std::memory_order_seq_cst);
   const auto idle = [loader] {
     return std::all_of(loader->stages.begin(), loader->stages.end(),
-                       [](const Stage* stage) { return stage->running() == 0; });
+                       [](const Stage* stage) { return stage->idle(); });
   };
   {
     MutexLock lock(drain_mutex_);
@@ -156,26 +175,32 @@ bool WorkerPool::apply(const Allocation& allocation) {
       return false;
     auto next = std::make_unique<Assignment>(*owned_);
     next->allocation = allocation;
-    next->allocation.active = std::clamp(allocation.active, 1, workers());
-    if (next->allocation.groups.size() > workers_.size()) return false;
-    for (std::size_t i = 0; i < next->stages.size(); ++i) {
-      StageAllocation& own = next->allocation.stages[i];
-      const Stage::Settings& stage = next->stages[i]->settings();
-      if (stage.serial) own.cap = 1;
-      if (stage.fixed_workers > 0) {
-        own.cap = stage.fixed_workers;
-        own.target = stage.fixed_workers;
-      }
-      if (stage.hand_cap > 0) own.cap = std::min(own.cap, stage.hand_cap);
-      own.cap = std::clamp(own.cap, 1, workers());
-      if (own.group >= static_cast<int>(next->allocation.groups.size())) own.group = -1;
-    }
+    clamp(*next);
     adjust_depths(*next);
     publish(std::move(next));
   }
   settle_parking();
   work_may_be_ready();
   return true;
+}
+
+void WorkerPool::clamp(Assignment& assignment) const {
+  Allocation& allocation = assignment.allocation;
+  allocation.active = std::clamp(allocation.active, 1, workers());
+  for (int& most : allocation.groups) most = std::clamp(most, 1, workers());
+  for (std::size_t i = 0; i < assignment.stages.size(); ++i) {
+    StageAllocation& own = allocation.stages[i];
+    const Stage::Settings& stage = assignment.stages[i]->settings();
+    if (stage.fixed_workers > 0) {
+      own.cap = stage.fixed_workers;
+      own.target = stage.fixed_workers;
+    }
+    if (stage.hand_cap > 0) own.cap = std::min(own.cap, stage.hand_cap);
+    if (stage.serial) own.cap = 1;
+    own.cap = std::clamp(own.cap, 1, workers());
+    if (!(own.target >= 0)) own.target = 0;
+    if (own.group >= static_cast<int>(allocation.groups.size())) own.group = -1;
+  }
 }
 
 void WorkerPool::adjust_depths(const Assignment& assignment) const {
@@ -317,30 +342,22 @@ int WorkerPool::last_index(const Assignment& assignment, Worker& worker) const {
   return worker.last_index;
 }
 
-bool WorkerPool::enter(const Assignment& assignment, int stage, Worker& worker) {
+bool WorkerPool::enter(const Assignment& assignment, int stage) {
   const Allocation& allocation = assignment.allocation;
+  Stage& entered = *assignment.stages[static_cast<std::size_t>(stage)];
   const int group = allocation.stages[static_cast<std::size_t>(stage)].group;
-  if (group >= 0) {
-    std::atomic<int>& running = group_running_[static_cast<std::size_t>(group)];
-    const int most = allocation.groups[static_cast<std::size_t>(group)];
-    int now = running.load(std::memory_order_relaxed);
-    do {
-      if (now >= most) return false;
-    } while (!running.compare_exchange_weak(now, now + 1, std::memory_order_seq_cst));
-  }
-  if (!assignment.stages[static_cast<std::size_t>(stage)]->enter(
-          most_running(allocation, stage))) {
-    if (group >= 0)
-      group_running_[static_cast<std::size_t>(group)].fetch_sub(1, std::memory_order_seq_cst);
-    return false;
-  }
-  worker.group = group;
-  return true;
+  const int most = most_running(allocation, stage);
+  if (group < 0) return entered.enter(most);
+  // The sum and not a counter of its own, because the next allocation may group stages otherwise
+  // while their packets are still running.
+  MutexLock lock(group_mutex_);
+  int running = 0;
+  for (std::size_t i = 0; i < assignment.stages.size(); ++i)
+    if (allocation.stages[i].group == group) running += assignment.stages[i]->running();
+  return running < allocation.groups[static_cast<std::size_t>(group)] && entered.enter(most);
 }
 
-void WorkerPool::leave(Stage* stage, int group) {
-  if (group >= 0)
-    group_running_[static_cast<std::size_t>(group)].fetch_sub(1, std::memory_order_seq_cst);
+void WorkerPool::leave(Stage* stage) {
   stage->leave();  // From here on the stage may be gone.
   if (draining_.load(std::memory_order_seq_cst) > 0) {
     MutexLock lock(drain_mutex_);
@@ -355,10 +372,10 @@ bool WorkerPool::begin(int id) {
   const std::size_t count = assignment.stages.size();
   const auto claim = [&](int stage) {
     Stage* entered = assignment.stages[static_cast<std::size_t>(stage)];
-    if (!enter(assignment, stage, worker)) return false;
+    if (!enter(assignment, stage)) return false;
     if (!entered->claim(worker.packet, allocation.stages[static_cast<std::size_t>(stage)],
                         allocation.active)) {
-      leave(entered, worker.group);
+      leave(entered);
       return false;
     }
     worker.stage = entered;
@@ -390,11 +407,18 @@ bool WorkerPool::begin(int id) {
 void WorkerPool::end(int id) {
   Worker& worker = *workers_[static_cast<std::size_t>(id)];
   Stage* stage = std::exchange(worker.stage, nullptr);
+  stage_under_way = stage;
   stage->run(worker.packet, id);
+  stage_under_way = nullptr;
   stage->commit(worker.packet, id);
   if (monotonic_now() - worker.clocks_read >= kClockInterval) read_clocks(id);
-  leave(stage, worker.group);
+  leave(stage);
   wake_if_choosable(worker);
+}
+
+bool WorkerPool::this_thread_works_for(const LoaderStages& loader) {
+  return std::find(loader.stages.begin(), loader.stages.end(), stage_under_way) !=
+         loader.stages.end();
 }
 
 bool WorkerPool::step(int worker) {

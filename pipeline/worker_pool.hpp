@@ -89,6 +89,9 @@ class WorkerPool final : public Plant {
   [[nodiscard]] bool begin(int worker);
   void end(int worker);
 
+  /// True inside a function of one of the loader's stages.
+  [[nodiscard]] static bool this_thread_works_for(const LoaderStages& loader);
+
   [[nodiscard]] bool threaded() const { return settings_.threads; }
   [[nodiscard]] ByteLedger& ledger() { return ledger_; }
   [[nodiscard]] int workers() const { return static_cast<int>(workers_.size()); }
@@ -108,7 +111,6 @@ class WorkerPool final : public Plant {
     const Stage* last = nullptr;  ///< of the one before, for comparison alone
     std::uint64_t last_assignment = 0;  ///< id of the one in which `last_index` holds
     int last_index = -1;
-    int group = -1;
     Packet packet;
     std::vector<StageView> views;
     Nanoseconds clocks_read = 0;
@@ -133,18 +135,22 @@ class WorkerPool final : public Plant {
   /// True when a worker without a past would find a packet.
   [[nodiscard]] static bool look(const Assignment& assignment, std::vector<StageView>& views);
   [[nodiscard]] const Assignment* read(Worker& worker);
-  [[nodiscard]] bool enter(const Assignment& assignment, int stage, Worker& worker);
-  void leave(Stage* stage, int group);
+  [[nodiscard]] bool enter(const Assignment& assignment, int stage) WEIR_EXCLUDES(group_mutex_);
+  /// Brings what was asked for within what there is.
+  void clamp(Assignment& assignment) const;
+  void leave(Stage* stage);
   [[nodiscard]] int last_index(const Assignment& assignment, Worker& worker) const;
   void read_clocks(int worker);
   void publish(std::unique_ptr<Assignment> next) WEIR_REQUIRES(publish_mutex_);
   void adjust_depths(const Assignment& assignment) const;
   void settle_parking() WEIR_EXCLUDES(sleep_mutex_);
+  void stop() WEIR_EXCLUDES(sleep_mutex_);
 
   const Settings settings_;
   ByteLedger ledger_;
   std::vector<std::unique_ptr<Worker>> workers_;
-  std::vector<std::atomic<int>> group_running_;  ///< of strict groups, by their index
+  /// Held from counting the running workers of a strict group to entering one of its stages.
+  Mutex group_mutex_;
 
   mutable Mutex publish_mutex_;
   std::unique_ptr<const Assignment> owned_ WEIR_GUARDED_BY(publish_mutex_);
