@@ -40,7 +40,7 @@ Delivery::Delivery(StagePlan plan, WorkerPool& pool, Settings settings)
   const Position& at = *settings_.resume;
   if (at.structure != plan_.operators_hash)
     throw Error(ErrorKind::usage, "resume",
-                "the position was saved by another pipeline (its operators differ)");
+                "the position was saved by another pipeline (its operators, or the number of its items, differ)");
   if (at.seed != settings_.engine.seed)
     throw Error(ErrorKind::usage, "resume",
                 "the position was saved with seed " + std::to_string(at.seed) +

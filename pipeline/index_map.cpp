@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <bit>
+#include <limits>
+#include <string>
 #include <utility>
 
 #include <weir/error.hpp>
@@ -29,6 +31,18 @@ std::uint64_t IndexShuffle::operator()(std::uint64_t place) const {
   return value;
 }
 
+std::uint64_t shard_size(std::uint64_t size, const ShardPlace& shard) {
+  const auto world = static_cast<std::uint64_t>(shard.world);
+  const std::uint64_t whole = size / world;
+  const std::uint64_t left = size % world;
+  switch (shard.remainder) {
+    case ShardPlace::Remainder::pad: return whole + (left > 0 ? 1 : 0);
+    case ShardPlace::Remainder::drop: return whole;
+    case ShardPlace::Remainder::uneven: break;
+  }
+  return whole + (static_cast<std::uint64_t>(shard.rank) < left ? 1 : 0);
+}
+
 void IndexMap::add(const Step& step, std::uint32_t step_number) {
   const Stage stage{step.kind, step_number, step.count, step.shard, size_};
   switch (step.kind) {
@@ -48,20 +62,15 @@ void IndexMap::add(const Step& step, std::uint32_t step_number) {
       size_ -= std::min(size_, step.count);
       break;
     case Step::Kind::repeat:
+      if (size_ > 0 && step.count > std::numeric_limits<std::uint64_t>::max() / size_)
+        throw Error(ErrorKind::usage, step.name,
+                    "repeat " + std::to_string(step.count) + " times makes an epoch of more items "
+                    "than can be counted; epochs repeat by themselves as often as they are asked for");
       size_ *= step.count;
       break;
-    case Step::Kind::shard: {
-      const auto world = static_cast<std::uint64_t>(step.shard.world);
-      const auto rank = static_cast<std::uint64_t>(step.shard.rank);
-      switch (step.shard.remainder) {
-        case ShardPlace::Remainder::pad: size_ = (size_ + world - 1) / world; break;
-        case ShardPlace::Remainder::drop: size_ /= world; break;
-        case ShardPlace::Remainder::uneven:
-          size_ = size_ / world + (rank < size_ % world ? 1 : 0);
-          break;
-      }
+    case Step::Kind::shard:
+      size_ = shard_size(size_, step.shard);
       break;
-    }
     default:
       throw Error(ErrorKind::usage, step.name, "not an operator on the index");
   }

@@ -23,6 +23,9 @@ class IndexShuffle {
   unsigned half_bits_;
 };
 
+/// How many of `size` items a rank gets.
+[[nodiscard]] std::uint64_t shard_size(std::uint64_t size, const ShardPlace& shard);
+
 /// One item of an epoch.
 struct Located {
   std::uint64_t sample_id = 0;

@@ -38,7 +38,8 @@ Position Position::parse(const std::string& text) {
       &at.digest_low, &at.set_digest, &at.seed, &at.structure, &read);
   std::size_t end = text.size();
   while (end > 0 && (text[end - 1] == '\n' || text[end - 1] == '\r')) --end;
-  if (fields != 14 || static_cast<std::size_t>(read) != end)
+  // sscanf takes signs, spaces and numbers that do not fit; the text itself must come back.
+  if (fields != 14 || static_cast<std::size_t>(read) != end || at.text() != text.substr(0, end))
     throw Error(ErrorKind::usage, "position",
                 "not a saved position: it is one line that begins with 'weir_position 1', as "
                 "Position::text() and --save-position write it");

@@ -68,7 +68,8 @@ bool RenumberEdge::pull_part(Item& item) {
       first = settings_.resume_split;
     if (first >= count) {
       item = Item{entry, nullptr, 0, slot.state};
-      if (keep_for_notes(item)) return true;
+      // Of a container that was begun before the position, the notes were judged there.
+      if (first == 0 && keep_for_notes(item)) return true;
       discard(entry);
       continue;
     }

@@ -30,6 +30,8 @@ class Planner {
     plan_.exact_resume = true;
     const Step& source = *steps.front();
     operators_ = source.name + ":" + source.options.identity;
+    // Not in `structure`: the number of items changes what a place means, and no cost.
+    if (const auto size = source.source->size()) operators_ += ":" + std::to_string(*size);
     plan_.operators_hash = XXH3_64bits(operators_.data(), operators_.size());
     plan_.source = source.source;
     plan_.source_name = source.name;
@@ -113,8 +115,9 @@ class Planner {
     }
     operators_ += "|" + std::to_string(static_cast<int>(step->kind)) + ":" + step->name + ":" +
                   step->options.identity + ":" + std::to_string(step->count) + ":" +
-                  std::to_string(step->drop_remainder) + ":" + std::to_string(step->shard.rank) +
-                  "/" + std::to_string(step->shard.world);
+                  std::to_string(step->drop_remainder) + std::to_string(step->places_rows) + ":" +
+                  std::to_string(step->shard.rank) + "/" + std::to_string(step->shard.world) + "/" +
+                  std::to_string(static_cast<int>(step->shard.remainder));
     plan_.operators_hash = XXH3_64bits(operators_.data(), operators_.size());
   }
 
@@ -250,29 +253,30 @@ std::optional<std::uint64_t> StagePlan::outputs_per_epoch(bool& exact) const {
   exact = true;
   if (!map) return std::nullopt;
   std::uint64_t count = map->size();
-  bool passes_done = outer.times == 1;
-  std::uint64_t passes = 1;
+  bool repeated = outer.times == 1;
+  const auto pass = [&](const Step& step, std::uint32_t number) {
+    if (!repeated && number > outer.step) {
+      count *= outer.times;
+      repeated = true;
+    }
+    switch (step.kind) {
+      case Step::Kind::filter: exact = false; break;
+      case Step::Kind::batch:
+        count = count / step.count + (!step.drop_remainder && count % step.count > 0 ? 1 : 0);
+        break;
+      case Step::Kind::take: count = std::min(count, step.count); break;
+      case Step::Kind::skip: count -= std::min(count, step.count); break;
+      case Step::Kind::shard: count = shard_size(count, step.shard); break;
+      default: break;
+    }
+  };
   for (const PlannedStage& stage : stages) {
-    for (std::size_t i = 0; i < stage.steps.size(); ++i) {
-      const Step& step = *stage.steps[i];
-      if (!passes_done && stage.numbers[i] > outer.step) {
-        count *= outer.times;
-        passes_done = true;
-      }
-      if (step.kind == Step::Kind::filter) exact = false;
-      if (step.kind == Step::Kind::flat_map) return std::nullopt;
-      if (step.kind == Step::Kind::batch)
-        count = step.drop_remainder ? count / step.count : (count + step.count - 1) / step.count;
-    }
-    for (const std::shared_ptr<const Step>& step : stage.renumbering) {
-      const auto world = static_cast<std::uint64_t>(step->shard.world);
-      if (step->kind == Step::Kind::take) count = std::min(count, step->count);
-      if (step->kind == Step::Kind::skip) count -= std::min(count, step->count);
-      if (step->kind == Step::Kind::shard) count = (count + world - 1) / world;
-    }
+    if (stage.split != nullptr) return std::nullopt;
+    for (std::size_t i = 0; i < stage.steps.size(); ++i) pass(*stage.steps[i], stage.numbers[i]);
+    for (std::size_t i = 0; i < stage.renumbering.size(); ++i)
+      pass(*stage.renumbering[i], stage.renumbering_numbers[i]);
   }
-  if (!passes_done) passes = outer.times;
-  return count * passes;
+  return repeated ? count : count * outer.times;
 }
 
 }  // namespace weir::detail

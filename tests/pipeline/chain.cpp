@@ -1,6 +1,7 @@
 #include "tests/pipeline/chain.hpp"
 
 #include <algorithm>
+#include <ostream>
 #include <random>
 #include <utility>
 
@@ -298,6 +299,12 @@ ChainStream stream_of(const Chain& chain, std::function<void()> on_source) {
   }
   if (batches) return *batches;
   return values;
+}
+
+void PrintTo(const Given& given, std::ostream* out) {
+  *out << "epoch " << given.epoch << " (";
+  for (const std::int64_t value : given.values) *out << ' ' << value;
+  *out << " )";
 }
 
 std::vector<Given> reference(const Chain& chain, std::uint64_t seed, std::uint32_t epoch) {

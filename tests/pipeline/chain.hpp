@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <iosfwd>
 #include <optional>
 #include <string>
 #include <variant>
@@ -47,6 +48,7 @@ struct Given {
   std::uint32_t epoch = 0;
   friend bool operator==(const Given&, const Given&) = default;
 };
+void PrintTo(const Given& given, std::ostream* out);
 
 [[nodiscard]] std::vector<Given> reference(const Chain& chain, std::uint64_t seed,
                                            std::uint32_t epoch);

@@ -32,10 +32,27 @@ TEST_P(RandomChain, GivesWhatTheOperatorsSay) {
 
 INSTANTIATE_TEST_SUITE_P(Seeds, RandomChain, testing::Range(std::uint64_t{0}, std::uint64_t{40}));
 
-}  // namespace
+/// The number of values that loader.batches_per_epoch() names.
+class ChainLength : public testing::TestWithParam<std::uint64_t> {};
 
-void PrintTo(const Given& given, std::ostream* out) {
-  *out << testing::PrintToString(given.values);
+TEST_P(ChainLength, IsKnownBeforehandOrBounded) {
+  for (std::uint64_t draw = 0; draw < 100; ++draw) {
+    const Chain chain = random_chain(GetParam() * 1'000'000 + draw);
+    SCOPED_TRACE(chain.text());
+    Options options;
+    options.run_inline = true;
+    options.epochs = 1;
+    const ChainStream stream = stream_of(chain);
+    const detail::LoaderBase::EpochSize size = std::visit(
+        [&options](const auto& typed) { return typed.start(options).batches_per_epoch(); }, stream);
+    const std::uint64_t given = reference(chain, 0, 0).size();
+    if (!size.batches) continue;
+    if (size.exact) EXPECT_EQ(*size.batches, given);
+    else EXPECT_GE(*size.batches, given);
+  }
 }
 
+INSTANTIATE_TEST_SUITE_P(Seeds, ChainLength, testing::Range(std::uint64_t{0}, std::uint64_t{5}));
+
+}  // namespace
 }  // namespace weir::test
