@@ -46,15 +46,18 @@ struct Packet {
   std::vector<Part> parts;  ///< behind flat_map: where each of `in` comes from
 
   // Results of the run.
+  bool all_live_out = false;  ///< every output is live and carries no note
   std::size_t live_out = 0;
   std::size_t depth_out = 0;  ///< output slots that take depth: see takes_depth()
   std::uint64_t out_bytes = 0;
   std::size_t failures = 0;
 
   // Scratch.
-  std::vector<SlotHeader*> live_in;
-  std::vector<SlotHeader*> live_out_slots;
-  std::vector<SlotHeader*> final_out;
+  std::vector<SlotHeader*> live_in;   ///< those of `in` with a value
+  std::vector<SlotHeader*> final_out; ///< their places in `out`
+  std::vector<SlotHeader*> made;      ///< between two operators of a chain
+  std::vector<SlotHeader*> kept;
+  std::vector<SlotHeader*> kept_out;
   std::vector<std::uint64_t> ordinals;
 
   void clear() {
@@ -65,6 +68,7 @@ struct Packet {
     parts.clear();
     live = live_out = depth_out = failures = 0;
     in_bytes = out_bytes = reserved_bytes = 0;
+    all_live_out = false;
   }
   /// Slots of `type` for items that an inlet makes on claim.
   [[nodiscard]] SlotArray& scratch(const SlotType& type) {

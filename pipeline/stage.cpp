@@ -15,6 +15,7 @@ constexpr double kPacketNanoseconds = 100'000;
 constexpr std::int64_t kMostPacketItems = 1024;
 constexpr std::int64_t kCachedBytes = 1 << 20;
 constexpr double kSmoothing = 0.2;
+constexpr std::size_t kChainItems = 128;
 
 }  // namespace
 
@@ -140,6 +141,19 @@ void Stage::run(Packet& packet, int worker) {
 
 void Stage::run_operators(Packet& packet, int worker) {
   settings_.out->open(packet, packet.in.size());
+  packet.all_live_out = packet.live == packet.in.size();
+  SlotHeader* const* in = packet.in.data();
+  SlotHeader* const* out = packet.out.data();
+  if (!packet.all_live_out) {
+    pass_on_valueless(packet);
+    in = packet.live_in.data();
+    out = packet.final_out.data();
+  }
+  if (settings_.parts.size() == 1) run_part(0, in, out, packet.live, packet, worker);
+  else run_chain(in, out, packet, worker);
+}
+
+void Stage::pass_on_valueless(Packet& packet) const {
   packet.live_in.clear();
   packet.final_out.clear();
   for (std::size_t i = 0; i < packet.in.size(); ++i) {
@@ -154,54 +168,77 @@ void Stage::run_operators(Packet& packet, int worker) {
     }
   }
   packet.live = packet.live_in.size();
+}
+
+void Stage::run_part(std::size_t p, SlotHeader* const* in, SlotHeader* const* out,
+                     std::size_t count, Packet& packet, int worker) {
+  if (count == 0) return;
+  const Part& part = settings_.parts[p];
+  OperatorRun run = operator_run(part, worker);
+  if (settings_.places != nullptr && p + 1 == settings_.parts.size()) {
+    packet.ordinals.resize(count);
+    for (std::size_t i = 0; i < count; ++i) {
+      const SampleInfo& info = in[i]->info;
+      packet.ordinals[i] = settings_.places->ordinal(info.epoch, info.source_index);
+    }
+    run.arena = settings_.places;
+    run.ordinals = packet.ordinals.data();
+  }
+  part.op->process(in, out, count, run);
+  packet.all_live_out = packet.all_live_out && run.all_live;
+}
+
+void Stage::run_chain(SlotHeader* const* in, SlotHeader* const* out, Packet& packet, int worker) {
   StageCounters& counters = this->counters(worker);
-  const std::size_t parts = settings_.parts.size();
-  Nanoseconds begun = parts > 1 ? monotonic_now() : 0;
-  for (std::size_t p = 0; p < parts && !packet.live_in.empty(); ++p) {
-    const Part& part = settings_.parts[p];
-    const bool last = p + 1 == parts;
-    const std::size_t count = packet.live_in.size();
-    OperatorRun run = operator_run(part, worker);
-    std::vector<SlotHeader*>& targets = last ? packet.final_out : packet.live_out_slots;
-    if (last && settings_.places != nullptr) {
-      packet.ordinals.resize(count);
-      for (std::size_t i = 0; i < count; ++i) {
-        const SampleInfo& info = packet.live_in[i]->info;
-        packet.ordinals[i] = settings_.places->ordinal(info.epoch, info.source_index);
+  const std::size_t last = settings_.parts.size() - 1;
+  const std::size_t items = packet.live;
+  Nanoseconds begun = monotonic_now();
+  // A few items go through all operators before the next ones do, while they are in the cache.
+  for (std::size_t first = 0; first < items; first += kChainItems) {
+    std::size_t count = std::min(kChainItems, items - first);
+    SlotHeader* const* from = in + first;
+    SlotHeader* const* to = out + first;
+    for (std::size_t p = 0; p <= last; ++p) {
+      SlotHeader* const* made = to;
+      if (p < last) {
+        SlotArray& array = scratch(worker, p);
+        array.reserve(std::min(kChainItems, items));
+        packet.made.resize(count);
+        for (std::size_t i = 0; i < count; ++i) packet.made[i] = array[i];
+        made = packet.made.data();
       }
-      run.arena = settings_.places;
-      run.ordinals = packet.ordinals.data();
-    }
-    if (!last) {
-      SlotArray& array = scratch(worker, p);
-      array.reserve(count);
-      targets.resize(count);
-      for (std::size_t i = 0; i < count; ++i) targets[i] = array[i];
-    }
-    part.op->process(packet.live_in.data(), targets.data(), count, run);
-    if (parts > 1) {
+      run_part(p, from, made, count, packet, worker);
       const Nanoseconds ended = monotonic_now();
       counters.operator_ns[p].add(ended - begun);
       begun = ended;
+      if (p == last) break;
+      std::swap(packet.made, packet.kept);
+      from = packet.kept.data();
+      if (packet.all_live_out) continue;
+      count = keep_live(packet, to, count);
+      to = packet.kept_out.data();
     }
-    if (last) break;
-    // What lost its value here goes straight to its place behind the stage.
-    std::size_t kept = 0;
-    for (std::size_t i = 0; i < count; ++i) {
-      SlotHeader* slot = targets[i];
-      if (slot->state == SlotState::live) {
-        packet.live_in[kept] = slot;
-        packet.final_out[kept] = packet.final_out[i];
-        ++kept;
-      } else {
-        packet.final_out[i]->take_header(*slot);
-        slot->state = SlotState::empty;
-        slot->replaced = false;
-      }
-    }
-    packet.live_in.resize(kept);
-    packet.final_out.resize(kept);
   }
+}
+
+std::size_t Stage::keep_live(Packet& packet, SlotHeader* const* out, std::size_t count) const {
+  // `out` may be kept_out itself, which is only ever written at or before the place that is read.
+  if (out != packet.kept_out.data()) packet.kept_out.assign(out, out + count);
+  std::size_t kept = 0;
+  for (std::size_t i = 0; i < count; ++i) {
+    SlotHeader* slot = packet.kept[i];
+    SlotHeader* behind = packet.kept_out[i];
+    if (slot->state == SlotState::live) {
+      packet.kept[kept] = slot;
+      packet.kept_out[kept] = behind;
+      ++kept;
+    } else {
+      behind->take_header(*slot);
+      slot->state = SlotState::empty;
+      slot->replaced = false;
+    }
+  }
+  return kept;
 }
 
 void Stage::run_gatherer(Packet& packet, int worker) {
@@ -227,7 +264,11 @@ void Stage::run_gatherer(Packet& packet, int worker) {
 
 void Stage::measure_output(Packet& packet) const {
   const SlotType& type = settings_.out->type();
-  bool fatal = false;
+  if (packet.all_live_out && type.fixed_bytes) {
+    packet.live_out = packet.depth_out = packet.out.size();
+    packet.out_bytes = packet.live_out * type.value_size;
+    return;
+  }
   for (const SlotHeader* slot : packet.out) {
     if (takes_depth(slot->state)) ++packet.depth_out;
     if (slot->state == SlotState::live) {
@@ -236,16 +277,13 @@ void Stage::measure_output(Packet& packet) const {
     }
     if (slot->notes) {
       for (const FailureNote& note : *slot->notes) {
-        if (note.stage != settings_.name) continue;
-        ++packet.failures;
-        fatal = fatal || note.fatal;
+        if (note.stage == settings_.name) ++packet.failures;
       }
     }
     if (settings_.arena != nullptr && !gathers() && slot->state == SlotState::failed)
       settings_.arena->note_bad(slot->info.epoch, slot->info.source_index);
   }
   if (type.fixed_bytes) packet.out_bytes = packet.live_out * type.value_size;
-  if (fatal && settings_.on_fatal) settings_.on_fatal();
 }
 
 void Stage::commit(Packet& packet, int worker) {

@@ -71,7 +71,6 @@ class Stage {
     std::int64_t hand_depth = 0;
     std::uint64_t seed = 0;
     std::stop_token stop;
-    std::function<void()> on_fatal;  ///< called when a failure that ends the run was recorded
     int most_workers = 1;
   };
   explicit Stage(Settings settings);
@@ -123,6 +122,15 @@ class Stage {
 
  private:
   void run_operators(Packet& packet, int worker);
+  /// Moves what came without a value to its place behind the stage.
+  void pass_on_valueless(Packet& packet) const;
+  void run_part(std::size_t p, SlotHeader* const* in, SlotHeader* const* out, std::size_t count,
+                Packet& packet, int worker);
+  void run_chain(SlotHeader* const* in, SlotHeader* const* out, Packet& packet, int worker);
+  /// Of what an operator of a chain made, in packet.kept, moves what lost its value to its place behind
+  /// the stage; returns how many are left.
+  [[nodiscard]] std::size_t keep_live(Packet& packet, SlotHeader* const* out,
+                                      std::size_t count) const;
   void run_gatherer(Packet& packet, int worker);
   void measure_output(Packet& packet) const;
   [[nodiscard]] OperatorRun operator_run(const Part& part, int worker) const;

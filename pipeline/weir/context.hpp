@@ -60,6 +60,12 @@ class WEIR_EXPORT Context {
   /// of its own. Contents are indeterminate.
   [[nodiscard]] Tensor allocate(std::string_view column, const Shape& shape, DType dtype);
 
+  /// For the runtime: goes on to the next item of a packet. The stop token, whose copy counts
+  /// references between threads, stays.
+  void begin_item(const SampleInfo& info) {
+    info_ = &info;
+    random_.reset();
+  }
   /// For the runtime: where allocate() places results.
   void place_in(detail::BatchArena* arena, std::uint64_t ordinal) {
     arena_ = arena;

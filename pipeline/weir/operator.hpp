@@ -79,21 +79,30 @@ class PerWorkerFunction {
 template <class T, class U, class Work, class Replace>
 void for_each_item(SlotHeader* const* in, SlotHeader* const* out, std::size_t count,
                    OperatorRun& run, Work&& work, Replace&& replace) {
+  if (count == 0) return;
+  bool all_live = true;
+  Context context(run.seed, run.operator_index, in[0]->info, run.worker, run.stop);
   for (std::size_t i = 0; i < count; ++i) {
     auto& source = static_cast<Slot<T>&>(*in[i]);
     auto& target = static_cast<Slot<U>&>(*out[i]);
     target.info = source.info;
     target.replaced = source.replaced;
-    if (source.notes) target.notes = std::move(source.notes);
+    if (source.notes) {
+      target.notes = std::move(source.notes);
+      all_live = false;
+    }
     try {
-      Context context(run.seed, run.operator_index, source.info, run.worker, run.stop);
+      context.begin_item(source.info);
       if (run.arena != nullptr) context.place_in(run.arena, run.ordinals[i]);
       work(source, target, context);
+      all_live = all_live && target.state == SlotState::live;
     } catch (...) {
+      all_live = false;
       if (record_failure(source, &target, run)) replace(target);
     }
     source.reset();
   }
+  run.all_live = all_live;
 }
 
 template <class T, class U, class F>

@@ -27,6 +27,9 @@ struct OperatorRun {
   bool stage_has_policy = false;
   BatchArena* arena = nullptr;                ///< where results may be placed; null: nowhere
   const std::uint64_t* ordinals = nullptr;    ///< place in the epoch of each item, with an arena
+  /// Set by an operator that knows that every slot of `out` is live and carries no note, which spares
+  /// the stage a look at each.
+  bool all_live = false;
 };
 
 /// The run-time form of one map, filter or flat_map. Called by several workers at once, one virtual
