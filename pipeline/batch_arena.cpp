@@ -7,7 +7,9 @@ namespace weir::detail {
 void BatchArena::note_bad(std::uint32_t epoch, std::uint64_t place) {
   MutexLock lock(mutex_);
   std::vector<std::uint64_t>& bad = bad_[epoch];
-  bad.insert(std::lower_bound(bad.begin(), bad.end(), place), place);
+  const auto at = std::lower_bound(bad.begin(), bad.end(), place);
+  // Every stage that passes the sample on says it again; counted twice, places would be too low.
+  if (at == bad.end() || *at != place) bad.insert(at, place);
 }
 
 std::uint64_t BatchArena::ordinal(std::uint32_t epoch, std::uint64_t place) const {

@@ -33,7 +33,7 @@ class BatchArena {
     first_epoch_ = epoch;
     first_place_ = place;
   }
-  /// Says that the sample at `place` of the epoch gives no row.
+  /// Says that the sample at `place` of the epoch gives no row; may be said more than once.
   void note_bad(std::uint32_t epoch, std::uint64_t place);
   /// The expected place among the rows of its epoch.
   [[nodiscard]] std::uint64_t ordinal(std::uint32_t epoch, std::uint64_t place) const;

@@ -162,7 +162,6 @@ void Engine::make_stages(const StagePlan& plan) {
     stage.hand_depth = planned.depth;
     stage.seed = settings_.seed;
     stage.stop = stop_.get_token();
-    stage.on_fatal = [this] { inlet_->halt(); };
     stage.most_workers = pool_.workers();
     stages_.push_back(std::make_unique<Stage>(std::move(stage)));
   }

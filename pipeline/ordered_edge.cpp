@@ -68,7 +68,7 @@ void GatherEdge::take_notes(SlotHeader& slot) {
   }
   slot.notes.reset();
   if (!fatal) return;
-  // The source gives nothing more, so the batch may never fill: the failure must not wait for it.
+  // The batch may be long in filling, or never fill: the failure must not wait for it.
   Pending failure;
   failure.marker = SlotState::failed;
   failure.info = slot.info;

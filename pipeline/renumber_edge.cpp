@@ -133,13 +133,20 @@ bool RenumberEdge::pull_counted(std::size_t step, Item& item) {
       counter = Counter{};
       return true;
     }
+    if (written.kind == Step::Kind::take && counter.seen >= written.count) {
+      // How far the source ran ahead depends on the workers, so not even a failure may be heard of.
+      if (settings_.pass_is_over) settings_.pass_is_over(item.entry.slot->info);
+      drop(item);
+      continue;
+    }
     if (!item.counts()) return true;
     const std::uint64_t place = counter.seen++;
     if (written.kind == Step::Kind::take) {
-      if (counter.seen >= written.count && settings_.pass_is_over)
+      if (counter.seen == written.count && settings_.pass_is_over)
         settings_.pass_is_over(item.entry.slot->info);
-      if (place < written.count) return true;
-    } else if (written.kind == Step::Kind::skip) {
+      return true;
+    }
+    if (written.kind == Step::Kind::skip) {
       if (place >= written.count) return true;
     } else {
       const auto world = static_cast<std::uint64_t>(written.shard.world);

@@ -57,6 +57,7 @@ class SampleGatherer final : public Gatherer {
       target.emplace(assemble(rows, run));
     } catch (...) {
       (void)record_failure(*rows.front(), out, run);
+      if (run.arena != nullptr) run.arena->forget(rows.front()->info.epoch, run.ordinals[0]);
     }
     for (SlotHeader* row : rows) static_cast<Slot<Sample>*>(row)->reset();
   }
@@ -127,6 +128,7 @@ class SampleGatherer final : public Gatherer {
     Tensor batch;
     if (run.arena != nullptr)
       batch = run.arena->take(first->info.epoch, run.ordinals[0], column.name, shape, dtype);
+    if (batch && holds_others(batch, rows, column.name)) batch = Tensor();
     if (!batch) batch = Tensor(shape.with_leading(static_cast<std::int64_t>(rows_)), dtype);
     std::uint64_t placed = 0;
     std::uint64_t copied = 0;
@@ -148,6 +150,19 @@ class SampleGatherer final : public Gatherer {
     }
     if (run.arena != nullptr && shape.rank() > 0) run.arena->count_rows(placed, copied);
     return count == static_cast<std::int64_t>(rows_) ? std::move(batch) : batch.first(count);
+  }
+
+  /// True when a row of an earlier batch lies here still: it was placed before the bad samples in
+  /// front of it were known, and whoever makes that batch may be reading it now.
+  static bool holds_others(const Tensor& batch, std::span<SlotHeader* const> rows,
+                           const std::string& column) {
+    std::uint32_t holders = 1;
+    for (SlotHeader* row : rows) {
+      const Sample* sample = sample_of(row);
+      const Tensor* tensor = sample != nullptr ? sample->find(column) : nullptr;
+      if (tensor != nullptr && tensor->buffer().data() == batch.buffer().data()) ++holders;
+    }
+    return batch.buffer().holders() != holders;
   }
 
   static Shape larger(const Shape& a, const Shape& b) {
