@@ -57,8 +57,11 @@ void write_whole_file(const std::string& path, const std::string& text) {
 void check_writable(const std::string& option, const std::string& path) {
   if (path.empty()) return;
   struct stat status {};
-  if (::stat(path.c_str(), &status) == 0 && S_ISDIR(status.st_mode))
-    throw Error(ErrorKind::cannot, option, path + " is a folder; name a file");
+  // A file takes the place of what has that name, which no device or folder should suffer.
+  if (::stat(path.c_str(), &status) == 0 && !S_ISREG(status.st_mode))
+    throw Error(ErrorKind::cannot, option,
+                path + (S_ISDIR(status.st_mode) ? " is a folder" : " is no regular file") +
+                    "; name a file");
   const std::string folder = folder_of(path);
   if (::access(folder.c_str(), W_OK) != 0)
     throw Error(ErrorKind::cannot, option,

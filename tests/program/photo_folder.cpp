@@ -4,6 +4,7 @@
 
 #include <filesystem>
 #include <fstream>
+#include <set>
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -13,10 +14,19 @@
 namespace weir::test {
 
 std::string fresh_path(const std::string& name) {
+  // Removed at the end of the test program, which is why they are remembered.
+  static const struct Paths {
+    ~Paths() {
+      std::error_code ignored;
+      for (const std::filesystem::path& path : paths) std::filesystem::remove_all(path, ignored);
+    }
+    mutable std::set<std::filesystem::path> paths;
+  } made;
   // Test programs of several builds may run side by side.
   const std::filesystem::path path =
       std::filesystem::path(::testing::TempDir()) / fmt::format("weir_{}_{}", ::getpid(), name);
   std::filesystem::remove_all(path);
+  made.paths.insert(path);
   return path.string();
 }
 
