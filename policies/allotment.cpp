@@ -64,8 +64,8 @@ Allocation whole_allotment(const Observation& seen, const Solution& solution) {
     made.stages[i].target = solution.workers[i];
     if (!solution.group.empty()) made.stages[i].group = solution.group[i];
   }
-  made.active = std::clamp(static_cast<int>(std::lround(solution.total)), 1,
-                           std::max(1, seen.budget));
+  made.active =
+      std::clamp(static_cast<int>(std::lround(solution.total)), 1, std::max(1, seen.budget));
   return made;
 }
 
@@ -86,8 +86,8 @@ Allocation even_allotment(const Observation& seen, bool strict, double stay_slac
   const std::size_t count = seen.stages.size();
   const int budget = std::max(1, seen.budget);
   if (!strict) {
-    const std::vector<double> targets(count, static_cast<double>(budget) /
-                                                 static_cast<double>(std::max<std::size_t>(1, count)));
+    const std::vector<double> targets(
+        count, static_cast<double>(budget) / static_cast<double>(std::max<std::size_t>(1, count)));
     return shared_allotment(seen, targets, budget, stay_slack);
   }
   Solution even;
@@ -99,8 +99,8 @@ Allocation even_allotment(const Observation& seen, bool strict, double stay_slac
     left -= first;
   }
   if (left < 0) {
-    // More stages than workers: runs of stages of nearly one length, one worker each. A stage set by
-    // hand keeps a run of its own.
+    // More stages than workers: runs of stages of nearly one length, one worker each. A stage set
+    // by hand keeps a run of its own.
     int fixed = 0;
     int free_stages = 0;
     for (std::size_t i = 0; i < count; ++i)
@@ -148,7 +148,8 @@ bool differs(const Allocation& a, const Allocation& b) {
     if (from.group != to.group) return true;
     const double change = std::abs(from.target - to.target);
     const double enough =
-        a.strict ? 0.5 : std::max(kTargetChange, kTargetChangeShare * std::max(from.target, to.target));
+        a.strict ? 0.5
+                 : std::max(kTargetChange, kTargetChangeShare * std::max(from.target, to.target));
     if (change > enough) return true;
     // A cap matters where it binds: at the workers that there are, or below.
     if (std::min(from.cap, a.active) != std::min(to.cap, b.active)) return true;

@@ -14,7 +14,7 @@ namespace weir::detail {
 namespace {
 
 constexpr double kMarginStep = 0.1;
-constexpr int kWindowsToFill = 5;     // before a consumer that still waits is taken as waiting
+constexpr int kWindowsToFill = 5;  // before a consumer that still waits is taken as waiting
 constexpr int kRegretWindows = 3;
 constexpr double kRelearnSeconds = 5.0;  // then act on what is known, trusted or not
 constexpr double kStrictGain = 0.02;     // whole workers: a gain that small is worth it when sure
@@ -64,7 +64,8 @@ std::string BalancePolicy::name_of_phase(Phase phase) {
 
 Plan BalancePolicy::plan_for(const Observation& seen, Pace pace) const {
   Plan plan = make_plan(seen, settings_, strict_, margin_, pace);
-  if (!steps_.apply(seen, plan.allocation) || !strict_) return plan;
+  plan.lowered = steps_.apply(seen, plan.allocation);
+  if (!plan.lowered || !strict_) return plan;
   // Sharing makes up for a lower target; whole workers give what they give.
   double total = 0;
   for (const StageAllocation& stage : plan.allocation.stages)
@@ -161,11 +162,10 @@ Decision BalancePolicy::in_ramp(const Observation& seen) {
     const Plan plan = plan_for(seen);
     return jump(seen, plan, &ramp_.meter(), ramp_.why_done());
   }
-  Decision decision =
-      advice == Ramp::Advice::measure
-          ? hold("too few items at this level yet")
-          : change(MoveKind::ramp, ramp_allotment(seen, ramp_.workers(), strict_), seen, 0,
-                   "double the throughput");
+  Decision decision = advice == Ramp::Advice::measure
+                          ? hold("too few items at this level yet")
+                          : change(MoveKind::ramp, ramp_allotment(seen, ramp_.workers(), strict_),
+                                   seen, 0, "double the throughput");
   decision.look_again_seconds = settings_.window_least_seconds;
   return decision;
 }
@@ -186,15 +186,16 @@ Decision BalancePolicy::in_probation(const Observation& seen) {
   return in_steady(seen);
 }
 
-Decision BalancePolicy::try_out(MoveKind kind, const Allocation& to, const Observation& seen,
-                                const Verification::Promise& promise, double predicted,
-                                std::string reason) {
+Decision BalancePolicy::try_out(MoveKind kind, const Plan& to, const Observation& seen,
+                                const Verification::Promise& promise, std::string reason) {
   verification_.emplace(promise, settings_);
   last_gain_ = promise.predicted_gain;
   before_ = seen.current;
-  under_trial_ = to;
+  under_trial_ = to.allocation;
+  step_pending_ = to.lowered;
   phase_ = Phase::verify;
-  return change(kind, to, seen, predicted, std::move(reason));
+  return change(kind, to.allocation, seen, to.per_second,
+                fmt::format("{}: {}", reason, described(to.allocation, seen)));
 }
 
 Decision BalancePolicy::jump(const Observation& seen, const Plan& plan, const RateMeter* before,
@@ -209,8 +210,7 @@ Decision BalancePolicy::jump(const Observation& seen, const Plan& plan, const Ra
   }
   // The level before may have lived on full queues; the jump only must not lose.
   promise.gain_required = false;
-  return try_out(MoveKind::jump, plan.allocation, seen, promise, plan.per_second,
-                 fmt::format("{}: {}", why, described(plan.allocation, seen)));
+  return try_out(MoveKind::jump, plan, seen, promise, why);
 }
 
 Decision BalancePolicy::in_verify(const Observation& seen) {
@@ -234,11 +234,11 @@ Decision BalancePolicy::in_verify(const Observation& seen) {
   const bool known_best = standing_.best_verified && !best_is_stale_;
   Allocation back = known_best ? *standing_.best_verified : before_;
   back.structure = seen.current.structure;
-  Decision decision = change(
-      MoveKind::rollback, std::move(back), seen, standing_.best_per_second,
-      fmt::format("the move brought {:+.1f}% instead of {:+.1f}%: back to {}",
-                  100 * outcome->realised_gain, 100 * outcome->predicted_gain,
-                  known_best ? "the best verified settings" : "the settings before it"));
+  Decision decision =
+      change(MoveKind::rollback, std::move(back), seen, standing_.best_per_second,
+             fmt::format("the move brought {:+.1f}% instead of {:+.1f}%: back to {}",
+                         100 * outcome->realised_gain, 100 * outcome->predicted_gain,
+                         known_best ? "the best verified settings" : "the settings before it"));
   decision.outcome = outcome;
   return decision;
 }
@@ -319,8 +319,7 @@ Decision BalancePolicy::in_steady(const Observation& seen) {
   const Plan plan = plan_for(seen);
   if (!plan.known) return hold("a stage has not completed anything yet");
   // The shrink memory keeps the present needs; the peak rate would make it remember twice as long.
-  needs_.add(plan_for(seen, Pace::present).allocation.active,
-             seen.time_seconds);
+  needs_.add(plan_for(seen, Pace::present).allocation.active, seen.time_seconds);
   held_ = held_ || seen.label == "consumer";
   waiting_ = most_wait(seen) > settings_.consumer_rearm ? waiting_ + 1 : 0;
   last_gain_ = predicted_gain(seen, plan);
@@ -329,6 +328,7 @@ Decision BalancePolicy::in_steady(const Observation& seen) {
                                    [](const StageObservation& stage) { return stage.suspect; });
   std::optional<Decision> decision = rearm(seen, plan);
   if (!decision && suspect) return hold("costs may be changing: wait for the next window");
+  if (!decision) decision = next_step(seen, plan);
   if (!decision) decision = release(seen, plan);
   if (!decision) decision = gain(seen, plan);
   if (!decision) decision = regret(seen, plan);
@@ -358,9 +358,8 @@ std::optional<Decision> BalancePolicy::rearm(const Observation& seen, const Plan
   promise.binding = more.binding;
   promise.before = meter_.rate(seen, more.binding);
   promise.gain_required = false;
-  return try_out(MoveKind::rearm, more.allocation, seen, promise, more.per_second,
-                 fmt::format("the consumer waits {:.1f}% of the time: {}", 100 * most_wait(seen),
-                             described(more.allocation, seen)));
+  return try_out(MoveKind::rearm, more, seen, promise,
+                 fmt::format("the consumer waits {:.1f}% of the time", 100 * most_wait(seen)));
 }
 
 // Workers that were not needed for a while are parked, if the rate is held without them.
@@ -371,17 +370,32 @@ std::optional<Decision> BalancePolicy::release(const Observation& seen, const Pl
   if (strict_ && plan.allocation.active != most) return std::nullopt;
   if (plan.per_second < (1.0 - settings_.dead_band) * meter_.per_second(seen, plan.binding))
     return std::nullopt;
-  Allocation to = plan.allocation;
-  to.active = most;
-  if (failed_.marked(to, seen.time_seconds)) return std::nullopt;
+  Plan to = plan;
+  to.allocation.active = most;
+  if (failed_.marked(to.allocation, seen.time_seconds)) return std::nullopt;
   Verification::Promise promise;
   promise.kind = MoveKind::release;
   promise.binding = plan.binding;
   promise.before = meter_.rate(seen, plan.binding);
   promise.gain_required = false;
-  return try_out(MoveKind::release, to, seen, promise, plan.per_second,
-                 fmt::format("no more than {} workers were needed for {:g} s: {}", most,
-                             settings_.shrink_memory_seconds, described(to, seen)));
+  return try_out(MoveKind::release, to, seen, promise,
+                 fmt::format("no more than {} workers were needed for {:g} s", most,
+                             settings_.shrink_memory_seconds));
+}
+
+// Helpers hide what a lowered target costs, so the way to the solution is not left to a gain.
+std::optional<Decision> BalancePolicy::next_step(const Observation& seen, const Plan& plan) {
+  if (!step_pending_ || !plan.trusted || !differs(seen.current, plan.allocation) ||
+      plan.allocation.active < seen.current.active ||
+      failed_.marked(plan.allocation, seen.time_seconds))
+    return std::nullopt;
+  Verification::Promise promise;
+  promise.kind = MoveKind::move;
+  promise.binding = plan.binding;
+  promise.before = meter_.rate(seen, plan.binding);
+  promise.predicted_gain = std::max(0.0, last_gain_);
+  promise.gain_required = false;
+  return try_out(MoveKind::move, plan, seen, promise, "the next step towards the solution");
 }
 
 std::optional<Decision> BalancePolicy::gain(const Observation& seen, const Plan& plan) {
@@ -400,20 +414,18 @@ std::optional<Decision> BalancePolicy::gain(const Observation& seen, const Plan&
   promise.binding = plan.binding;
   promise.before = meter_.rate(seen, plan.binding);
   promise.predicted_gain = last_gain_;
-  return try_out(MoveKind::move, plan.allocation, seen, promise, plan.per_second,
-                 fmt::format("{:+.1f}% predicted: {}", 100 * last_gain_,
-                             described(plan.allocation, seen)));
+  return try_out(MoveKind::move, plan, seen, promise,
+                 fmt::format("{:+.1f}% predicted", 100 * last_gain_));
 }
 
 // Bounded regret: clearly below the best verified settings for a while, and nothing else changed.
 std::optional<Decision> BalancePolicy::regret(const Observation& seen, const Plan& plan) {
   const double error = meter_.rate(seen, plan.binding).relative_error;
   const double now = meter_.per_second(seen, plan.binding);
-  const bool below = standing_.best_verified && !best_is_stale_ && !excused(seen) &&
-                     seen.label == best_label_ &&
-                     differs(*standing_.best_verified, seen.current) &&
-                     now * (1.0 + 2 * error) <
-                         (1.0 - settings_.dead_band) * standing_.best_per_second;
+  const bool below =
+      standing_.best_verified && !best_is_stale_ && !excused(seen) && seen.label == best_label_ &&
+      differs(*standing_.best_verified, seen.current) &&
+      now * (1.0 + 2 * error) < (1.0 - settings_.dead_band) * standing_.best_per_second;
   below_best_ = below ? below_best_ + 1 : 0;
   if (below_best_ < kRegretWindows) return std::nullopt;
   failed_.mark(seen.current, seen.time_seconds);

@@ -20,11 +20,12 @@ namespace weir::detail {
 /// The default policy: hold the consumer's rate if the consumer is the limit, otherwise the highest
 /// rate, with the fewest workers.
 ///
-/// Algorithm: one ramp from one worker a stage, one jump to the exact solution for the service times
-/// and visits seen, then moves only for a predicted gain above the dead band, confirmed, verified by
-/// what it brought, and taken back to the best verified allocation where it brought too little.
-/// Workers that are not needed are parked after a while, at once in the jump; they come back as soon
-/// as the consumer waits. Changed costs void what was known: share freely until it is known again.
+/// Algorithm: one ramp from one worker a stage, one jump to the exact solution for the service
+/// times and visits seen, then moves only for a predicted gain above the dead band, confirmed,
+/// verified by what it brought, and taken back to the best verified allocation where it brought too
+/// little. Workers that are not needed are parked after a while, at once in the jump; they come
+/// back as soon as the consumer waits. Changed costs void what was known: share freely until it is
+/// known again.
 ///
 /// Sampling: windows come from outside; those that mix two allocations or were left out by the
 /// observer are not judged.
@@ -46,7 +47,7 @@ class WEIR_EXPORT BalancePolicy final : public Policy {
     probation,  ///< a loaded allocation proves itself
     verify,     ///< a move is being judged
     steady,
-    relearn,    ///< costs changed: wait until they are known again
+    relearn,  ///< costs changed: wait until they are known again
   };
 
   [[nodiscard]] static std::string name_of_phase(Phase phase);
@@ -64,14 +65,14 @@ class WEIR_EXPORT BalancePolicy final : public Policy {
   [[nodiscard]] Decision in_steady(const Observation& seen);
 
   /// Applies `to` and begins to judge it by `promise`.
-  [[nodiscard]] Decision try_out(MoveKind kind, const Allocation& to, const Observation& seen,
-                                 const Verification::Promise& promise, double predicted,
-                                 std::string reason);
+  [[nodiscard]] Decision try_out(MoveKind kind, const Plan& to, const Observation& seen,
+                                 const Verification::Promise& promise, std::string reason);
   [[nodiscard]] Decision jump(const Observation& seen, const Plan& plan, const RateMeter* before,
                               const std::string& why);
   [[nodiscard]] Decision on_drift(const Observation& seen);
   [[nodiscard]] std::optional<Decision> rearm(const Observation& seen, const Plan& plan);
   [[nodiscard]] std::optional<Decision> release(const Observation& seen, const Plan& plan);
+  [[nodiscard]] std::optional<Decision> next_step(const Observation& seen, const Plan& plan);
   [[nodiscard]] std::optional<Decision> gain(const Observation& seen, const Plan& plan);
   [[nodiscard]] std::optional<Decision> regret(const Observation& seen, const Plan& plan);
 
@@ -86,7 +87,7 @@ class WEIR_EXPORT BalancePolicy final : public Policy {
   Phase phase_ = Phase::ramp;
   Standing standing_;
   Ramp ramp_;
-  RateMeter meter_;   // of the allocation in force, fading
+  RateMeter meter_;            // of the allocation in force, fading
   double waited_seconds_ = 0;  // in a phase that waits for stages to be known
   NeedMemory needs_;
   FailedMoves failed_;
@@ -94,15 +95,16 @@ class WEIR_EXPORT BalancePolicy final : public Policy {
   std::optional<Verification> verification_;
   Allocation under_trial_;  // what is being verified
   Allocation before_;       // what to go back to when nothing is verified yet
-  double margin_;           // how far above the consumer's rate to hold; grows when it was too little
-  bool held_ = false;       // the consumer was the limit since the last change
+  double margin_;      // how far above the consumer's rate to hold; grows when it was too little
+  bool held_ = false;  // the consumer was the limit since the last change
+  bool step_pending_ = false;   // the last change was as far as a step may go, not to the solution
   bool best_is_stale_ = false;  // costs changed since it was verified
-  int windows_ = 0;         // counted ones since the last change
-  int confirmed_ = 0;       // consecutive windows that predicted a gain
-  int waiting_ = 0;         // consecutive windows in which the consumer waited
+  int windows_ = 0;             // counted ones since the last change
+  int confirmed_ = 0;           // consecutive windows that predicted a gain
+  int waiting_ = 0;             // consecutive windows in which the consumer waited
   int below_best_ = 0;
   std::string best_label_;
-  double last_gain_ = 0;    // predicted in the last window, for the log
+  double last_gain_ = 0;  // predicted in the last window, for the log
 };
 
 }  // namespace weir::detail

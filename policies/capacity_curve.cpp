@@ -39,7 +39,8 @@ double clearness(const Block& a, const Block& b) {
          std::max(kDifferentErrors * error, kDifferentShare * std::max(a.service, b.service));
 }
 
-// Draws together levels that do not rise, and then those that noise explains, the least clear first.
+// Draws together levels that do not rise, and then those that noise explains, the least clear
+// first.
 std::vector<Block> pooled(std::span<const Level> levels) {
   std::vector<Block> blocks;
   for (std::size_t i = 0; i < levels.size(); ++i) {
@@ -78,8 +79,8 @@ CapacityCurve CapacityCurve::from_levels(std::span<const Level> levels, double s
       curve.points_.emplace_back(levels[i].running, levels[i].running / block.service);
   const auto& [n_top, rate_top] = curve.points_.back();
   const auto& [n_before, rate_before] = curve.points_[curve.points_.size() - 2];
-  curve.last_slope_ = std::min((rate_top - rate_before) / std::max(n_top - n_before, 1e-6),
-                               rate_top / n_top);
+  curve.last_slope_ =
+      std::min((rate_top - rate_before) / std::max(n_top - n_before, 1e-6), rate_top / n_top);
   return curve;
 }
 

@@ -20,8 +20,8 @@ class WEIR_EXPORT CapacityCurve {
  public:
   CapacityCurve() = default;  ///< of a stage that nothing is known of: it needs no workers
   [[nodiscard]] static CapacityCurve proportional(double service_seconds);
-  /// Levels that noise explains are drawn together, so that a linear stage gets a proportional curve
-  /// at `service_seconds`.
+  /// Levels that noise explains are drawn together, so that a linear stage gets a proportional
+  /// curve at `service_seconds`.
   [[nodiscard]] static CapacityCurve from_levels(std::span<const Level> levels,
                                                  double service_seconds);
 

@@ -44,8 +44,7 @@ LoaderObservation ConsumerEstimator::add(const ConsumerSnapshot& before,
   seen.paused = !after.waiting && typical > 0 && seen.items == 0 &&
                 now_seconds - last_item_seconds_ > kPausedSteps * typical;
   if (!seen.paused && !spans_pause)
-    delivered_.add(window_seconds, static_cast<double>(seen.items), 0.0, 1.0,
-                   settings_.alpha_slow);
+    delivered_.add(window_seconds, static_cast<double>(seen.items), 0.0, 1.0, settings_.alpha_slow);
 
   seen.service_seconds = service_.mean();
   seen.services = services_;

@@ -30,9 +30,9 @@ class WEIR_EXPORT ConsumerEstimator {
   };
 
   PolicySettings settings_;
-  DecayedSums step_;      // from one item to the next, waits included
-  DecayedSums service_;   // of the consumer alone
-  DecayedSums delivered_; // items over time
+  DecayedSums step_;        // from one item to the next, waits included
+  DecayedSums service_;     // of the consumer alone
+  DecayedSums delivered_;   // items over time
   std::deque<Peak> peaks_;  // of the shrink memory, falling
   std::uint64_t services_ = 0;
   double held_seconds_ = 0;

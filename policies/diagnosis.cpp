@@ -40,8 +40,8 @@ Bounds find_bounds(const Observation& seen) {
   bounds.whole_per_second = sum_of(solve_whole(free).per_second);
   const Problem asked = make_problem(seen, 1.0, seen.current.strict, Pace::present);
   const Solution need = seen.current.strict ? solve_whole(asked) : solve_shared(asked);
-  bounds.needed_workers = std::clamp(static_cast<int>(std::ceil(need.total - 1e-6)), 1,
-                                     std::max(1, seen.budget));
+  bounds.needed_workers =
+      std::clamp(static_cast<int>(std::ceil(need.total - 1e-6)), 1, std::max(1, seen.budget));
   return bounds;
 }
 

@@ -11,8 +11,8 @@
 
 namespace weir::detail {
 
-/// Service times of a stage by how many workers were running in it, as measured and not as assigned.
-/// The cold start visits low levels on purpose; natural variation gives others.
+/// Service times of a stage by how many workers were running in it, as measured and not as
+/// assigned. The cold start visits low levels on purpose; natural variation gives others.
 ///
 /// Thread safety: a value.
 class WEIR_EXPORT LevelTable {

@@ -10,8 +10,8 @@ namespace weir::detail {
 namespace {
 
 constexpr double kContentionSeconds = 1.0;
-// Below this share of slot time, waiting for a CPU changes no service time that matters: stages that
-// mostly sleep wait for a CPU nearly as long as they use it, and are not contended.
+// Below this share of slot time, waiting for a CPU changes no service time that matters: stages
+// that mostly sleep wait for a CPU nearly as long as they use it, and are not contended.
 constexpr double kContendedSlotShare = 0.05;
 
 // After so many windows under one allocation the running workers have found their levels.
@@ -153,16 +153,15 @@ void Observer::judge_validity(Observation& seen) const {
   }
   if (some_runs) return;
   seen.valid = false;
-  seen.invalid_reason = some_asked ? "next() was not called for ten typical steps"
-                                   : "next() was not called yet";
+  seen.invalid_reason =
+      some_asked ? "next() was not called for ten typical steps" : "next() was not called yet";
 }
 
 Observation Observer::observe(const Snapshot& snapshot, const Allocation& current, bool changed) {
   Observation seen;
   describe(snapshot, current, seen);
   seen.window_seconds = std::max(1e-9, snapshot.time_seconds - last_->time_seconds);
-  seen.unparked_mean =
-      (snapshot.unparked_seconds - last_->unparked_seconds) / seen.window_seconds;
+  seen.unparked_mean = (snapshot.unparked_seconds - last_->unparked_seconds) / seen.window_seconds;
   seen.first_after_change = changed;
   windows_since_change_ = changed ? 0 : windows_since_change_ + 1;
   seen.contended = contended(snapshot, seen.window_seconds);

@@ -43,8 +43,8 @@ class WEIR_EXPORT Observer {
   std::optional<Snapshot> last_;
   std::vector<StageEstimator> stages_;
   std::vector<ConsumerEstimator> loaders_;
-  DecayedSums cpu_wait_;  // items: CPU time and waits for it; sum: the waits
-  DecayedSums slot_wait_; // items: slot time; sum: the waits
+  DecayedSums cpu_wait_;   // items: CPU time and waits for it; sum: the waits
+  DecayedSums slot_wait_;  // items: slot time; sum: the waits
   int windows_since_change_ = 0;
 };
 

@@ -28,8 +28,8 @@ bool loaders_below(const std::vector<double>& rates, const std::vector<double>& 
 
 }  // namespace
 
-Plan make_plan(const Observation& seen, const PolicySettings& settings, bool strict,
-               double margin, Pace pace) {
+Plan make_plan(const Observation& seen, const PolicySettings& settings, bool strict, double margin,
+               Pace pace) {
   Plan plan;
   Problem problem = make_problem(seen, margin, strict, pace);
   Solution solution = strict ? solve_whole(problem) : solve_shared(problem);
@@ -41,8 +41,8 @@ Plan make_plan(const Observation& seen, const PolicySettings& settings, bool str
   if (!plan.consumer_limited && solution.total < problem.workers && !strict) {
     // A serial stage or a cap is the limit. The others get the same headroom over it as over a
     // consumer, up to one worker, so that their variance does not starve it.
-    const double spare = std::min({1.0, (margin - 1.0) * solution.total,
-                                   problem.workers - solution.total});
+    const double spare =
+        std::min({1.0, (margin - 1.0) * solution.total, problem.workers - solution.total});
     const double scale = solution.total > 0 ? (solution.total + spare) / solution.total : 1.0;
     for (std::size_t i = 0; i < solution.workers.size(); ++i)
       solution.workers[i] = std::min<double>(solution.workers[i] * scale, problem.stages[i].most);
@@ -69,8 +69,7 @@ Plan make_plan(const Observation& seen, const PolicySettings& settings, bool str
     const auto loader = static_cast<std::size_t>(seen.stages[plan.binding].loader);
     const bool comparable = seen.stages[plan.binding].estimate.visits_known;
     plan.per_second = std::min(solution.per_second[loader],
-                               comparable ? consumer_rate(seen.loaders[loader], pace)
-                                          : kInfinity);
+                               comparable ? consumer_rate(seen.loaders[loader], pace) : kInfinity);
   }
   return plan;
 }
@@ -89,10 +88,9 @@ double modelled_rate(const Observation& seen, const Allocation& allocation, std:
 std::string described(const Allocation& allocation, const Observation& seen) {
   std::string text;
   for (std::size_t i = 0; i < allocation.stages.size() && i < seen.stages.size(); ++i)
-    text += fmt::format("{}{} {}", text.empty() ? "" : ", ", seen.stages[i].name,
-                        fmt::format("{:.{}f}",
-                                    allocation.stages[i].target,
-                                    allocation.strict ? 0 : 1));
+    text +=
+        fmt::format("{}{} {}", text.empty() ? "" : ", ", seen.stages[i].name,
+                    fmt::format("{:.{}f}", allocation.stages[i].target, allocation.strict ? 0 : 1));
   return fmt::format("{} on {} of {} workers", text, allocation.active, seen.budget);
 }
 

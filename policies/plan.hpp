@@ -16,12 +16,13 @@ namespace weir::detail {
 /// The solution of what is known now, ready to be applied and to be judged.
 struct Plan {
   Allocation allocation;
-  std::size_t binding = 0;    ///< the stage by which rates are compared
-  double per_second = 0;      ///< X of its loader that is expected: no more than its consumer takes
+  std::size_t binding = 0;  ///< the stage by which rates are compared
+  double per_second = 0;    ///< X of its loader that is expected: no more than its consumer takes
   bool consumer_limited = false;  ///< the consumers are the limit, not the workers
-  double relative_error = 1;  ///< eps of the stages that bind
-  bool trusted = false;       ///< every stage that matters is
-  bool known = false;         ///< every stage that matters has a service time
+  double relative_error = 1;      ///< eps of the stages that bind
+  bool trusted = false;           ///< every stage that matters is
+  bool known = false;             ///< every stage that matters has a service time
+  bool lowered = false;           ///< the solution lies further away than one step may go
 };
 
 /// Solves `seen`. Where the workers are not the limit, `margin` is how far above the limit they are

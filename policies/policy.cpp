@@ -15,11 +15,23 @@ namespace weir {
 namespace {
 
 // The static policies look and estimate, and decide nothing.
-constexpr std::string_view kLookingSettings[] = {
-    "window",           "window_least",     "window_most", "jitter",       "window_completions",
-    "alpha_fast",       "alpha_slow",       "trust_completions", "trust_per_worker", "trust_time",
-    "matters",          "drift_change",     "drift_errors", "contention",  "stay_slack",
-    "consumer_hold",    "consumer_hold_time"};
+constexpr std::string_view kLookingSettings[] = {"window",
+                                                 "window_least",
+                                                 "window_most",
+                                                 "jitter",
+                                                 "window_completions",
+                                                 "alpha_fast",
+                                                 "alpha_slow",
+                                                 "trust_completions",
+                                                 "trust_per_worker",
+                                                 "trust_time",
+                                                 "matters",
+                                                 "drift_change",
+                                                 "drift_errors",
+                                                 "contention",
+                                                 "stay_slack",
+                                                 "consumer_hold",
+                                                 "consumer_hold_time"};
 
 std::vector<SettingInfo> looking_settings() {
   std::vector<SettingInfo> some;

@@ -71,8 +71,7 @@ const std::vector<SettingRow>& setting_rows() {
       row("ramp_gain", kShare, 0, 1, &S::ramp_gain,
           "gain of a ramp step below which the ramp ends"),
       row("dead_band", kShare, 0, 1, &S::dead_band, "predicted gain below which nothing is moved"),
-      row("confirm", kWhole, 1, 100, &S::confirm,
-          "consecutive windows that must predict the gain"),
+      row("confirm", kWhole, 1, 100, &S::confirm, "consecutive windows that must predict the gain"),
       row("confirm_once", kShare, 0, 100, &S::confirm_once_gain,
           "predicted gain from which one window is enough"),
       row("verify", kShare, 0, 1, &S::verify_share,
@@ -196,10 +195,10 @@ PolicySettings make_settings(std::string_view policy,
     }
     const std::optional<double> value = parsed(known->kind, text);
     if (!value || *value < known->least || *value > known->most)
-      throw Error(ErrorKind::usage, where,
-                  fmt::format("setting '{}' is '{}'; allowed is {} from {} to {}", name, text,
-                              form(known->kind), known->text(known->least),
-                              known->text(known->most)));
+      throw Error(
+          ErrorKind::usage, where,
+          fmt::format("setting '{}' is '{}'; allowed is {} from {} to {}", name, text,
+                      form(known->kind), known->text(known->least), known->text(known->most)));
     const auto& rows = setting_rows();
     const auto found = std::find_if(rows.begin(), rows.end(),
                                     [&](const SettingRow& each) { return each.info.name == name; });

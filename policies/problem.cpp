@@ -44,12 +44,11 @@ Problem make_problem(const Observation& seen, double margin, bool strict, Pace p
       if (limit > 0) limit = kInfinity;
     }
     StageNeed need;
-    need.curve =
-        CapacityCurve::from_levels(stage.estimate.levels, stage.estimate.service_seconds);
+    need.curve = CapacityCurve::from_levels(stage.estimate.levels, stage.estimate.service_seconds);
     need.visits = std::max(stage.estimate.visits, 1e-12);
     need.most = most_workers(seen, stage);
-    need.fixed = strict ? (stage.serial ? std::min(stage.fixed_workers, 1) : stage.fixed_workers)
-                        : 0;
+    need.fixed =
+        strict ? (stage.serial ? std::min(stage.fixed_workers, 1) : stage.fixed_workers) : 0;
     need.loader = stage.loader;
     problem.stages.push_back(std::move(need));
   }

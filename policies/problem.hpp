@@ -24,9 +24,10 @@ enum class Pace {
                                                Pace pace = Pace::peak);
 
 /// The problem of an observation. Loaders are limited to `margin` times what their consumers take;
-/// with a margin of infinity only to taking part. `strict`: stages set by hand keep all their workers.
+/// with a margin of infinity only to taking part. `strict`: stages set by hand keep all their
+/// workers.
 [[nodiscard]] WEIR_EXPORT Problem make_problem(const Observation& seen, double margin, bool strict,
-                                            Pace pace = Pace::peak);
+                                               Pace pace = Pace::peak);
 
 /// Whether a stage's demand is large enough to matter for decisions.
 [[nodiscard]] WEIR_EXPORT bool matters(const Observation& seen, std::size_t stage, double share);

@@ -30,7 +30,7 @@ void Ramp::begin(const Observation& first) {
   while (total_of(workers_) > std::max<int>(first.budget, static_cast<int>(workers_.size())))
     *std::max_element(workers_.begin(), workers_.end()) -= 1;
   meter_.clear();
-  last_progress_ = 0;
+  last_rates_.clear();
   why_done_.clear();
 }
 
@@ -44,8 +44,7 @@ bool Ramp::enough(const Observation& seen) const {
     if (!takes_part(loader)) continue;
     if (seen.stages[i].estimate.service_seconds <= 0) continue;
     any = true;
-    if (matters(seen, i, settings_.matters) &&
-        meter_.completions(i) < settings_.window_completions)
+    if (matters(seen, i, settings_.matters) && meter_.completions(i) < settings_.window_completions)
       return false;
   }
   return any;
@@ -90,21 +89,42 @@ std::vector<int> Ramp::next_level(const Observation& seen) const {
   return next;
 }
 
+std::size_t Ramp::binding(const Observation& seen) const {
+  std::size_t binding = 0;
+  double largest = -1;
+  for (std::size_t i = 0; i < workers_.size(); ++i) {
+    const double need = seen.stages[i].estimate.demand_seconds / workers_[i];
+    if (need > largest) {
+      largest = need;
+      binding = i;
+    }
+  }
+  return binding;
+}
+
+bool Ramp::gained(const Observation& seen) const {
+  if (last_rates_.empty()) return true;
+  const double now = meter_.rate(seen, last_binding_).items_per_second;
+  return now > (1.0 + settings_.ramp_gain) * last_rates_[last_binding_];
+}
+
 Ramp::Advice Ramp::advance(const Observation& seen) {
   meter_.add(seen);
   if (!enough(seen)) return Advice::measure;
 
-  const double progress = meter_.progress(seen);
-  const bool gained = last_progress_ <= 0 || progress > (1.0 + settings_.ramp_gain) * last_progress_;
   const std::vector<int> next = next_level(seen);
   std::string why;
-  if (!gained)
+  if (!gained(seen))
     why = fmt::format("the last step gained less than {:g}%", 100 * settings_.ramp_gain);
   else if (next == workers_)
-    why = total_of(workers_) >= seen.budget ? "all workers are in use" : "more workers are of no use";
+    why =
+        total_of(workers_) >= seen.budget ? "all workers are in use" : "more workers are of no use";
   if (why.empty()) {
+    last_binding_ = binding(seen);
+    last_rates_.clear();
+    for (std::size_t i = 0; i < seen.stages.size(); ++i)
+      last_rates_.push_back(meter_.rate(seen, i).items_per_second);
     workers_ = next;
-    last_progress_ = progress;
     meter_.clear();
     return Advice::step;
   }

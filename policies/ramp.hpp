@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <limits>
 #include <string>
 #include <vector>
@@ -12,9 +13,9 @@
 
 namespace weir::detail {
 
-/// The cold start: from one worker in every stage, double the throughput of the whole line each short
-/// window until the workers are used up or a step gains little. The low levels that it passes are
-/// what tells a linear stage from one that slows itself down.
+/// The cold start: from one worker in every stage, double the throughput of the whole line each
+/// short window until the workers are used up or a step gains little. The low levels that it passes
+/// are what tells a linear stage from one that slows itself down.
 ///
 /// Thread safety: none.
 class WEIR_EXPORT Ramp {
@@ -40,11 +41,16 @@ class WEIR_EXPORT Ramp {
  private:
   [[nodiscard]] bool enough(const Observation& seen) const;
   [[nodiscard]] std::vector<int> next_level(const Observation& seen) const;
+  [[nodiscard]] std::size_t binding(const Observation& seen) const;
+  /// Whether the last step paid, by the stage that bound before it: stages that run ahead into a
+  /// queue, and those behind it that are still empty, say nothing.
+  [[nodiscard]] bool gained(const Observation& seen) const;
 
   PolicySettings settings_;
   std::vector<int> workers_;
   RateMeter meter_;
-  double last_progress_ = 0;
+  std::size_t last_binding_ = 0;    // of the level before
+  std::vector<double> last_rates_;  // of its stages, in their items a second
   std::string why_done_;
 };
 

@@ -13,8 +13,7 @@ void RateMeter::add(const Observation& seen) {
   seconds_ = seconds_ * keep + seen.window_seconds;
   for (std::size_t i = 0; i < seen.stages.size(); ++i) {
     items_[i] = items_[i] * keep + seen.stages[i].items_per_second * seen.window_seconds;
-    completions_[i] =
-        completions_[i] * keep + static_cast<double>(seen.stages[i].completions);
+    completions_[i] = completions_[i] * keep + static_cast<double>(seen.stages[i].completions);
   }
 }
 
@@ -32,23 +31,12 @@ RateMeter::Rate RateMeter::rate(const Observation& seen, std::size_t stage) cons
   result.items_per_second = items_[stage] / seconds_;
   // The count of a renewal process, and one item more or less at the window's edges.
   if (count >= 1)
-    result.relative_error =
-        std::min(1.0, std::hypot(known.cv / std::sqrt(count), 1.0 / count));
+    result.relative_error = std::min(1.0, std::hypot(known.cv / std::sqrt(count), 1.0 / count));
   return result;
 }
 
 double RateMeter::completions(std::size_t stage) const {
   return stage < completions_.size() ? completions_[stage] : 0.0;
-}
-
-double RateMeter::progress(const Observation& seen) const {
-  double work = 0;
-  double demand = 0;
-  for (std::size_t i = 0; i < items_.size(); ++i) {
-    work += items_[i] * seen.stages[i].estimate.service_seconds;
-    demand += seen.stages[i].estimate.demand_seconds;
-  }
-  return seconds_ > 0 && demand > 0 ? work / demand / seconds_ : 0.0;
 }
 
 }  // namespace weir::detail

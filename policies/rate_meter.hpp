@@ -15,7 +15,7 @@ class WEIR_EXPORT RateMeter {
  public:
   struct Rate {
     double items_per_second = 0;  ///< that the stage took in
-    double relative_error = 1;  ///< one standard error
+    double relative_error = 1;    ///< one standard error
   };
 
   /// `memory_seconds`: how fast old windows fade; infinite: not at all.
@@ -33,9 +33,6 @@ class WEIR_EXPORT RateMeter {
   }
   /// Completions of a stage since clear(), fading.
   [[nodiscard]] double completions(std::size_t stage) const;
-  /// Work done in consumer items a second: all stages' completions weighted by their demands, so that
-  /// stages that run ahead into a queue do not hide those behind.
-  [[nodiscard]] double progress(const Observation& seen) const;
 
  private:
   double memory_seconds_;

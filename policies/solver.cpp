@@ -17,9 +17,9 @@ std::vector<double> ceilings(const Problem& problem, bool whole) {
   std::vector<double> most = problem.limits;
   for (const StageNeed& stage : problem.stages) {
     if (!stage.curve.known()) continue;
-    const double peak = whole ? stage.fixed > 0 ? stage.fixed
-                                                : stage.curve.whole_peak_workers(stage.most)
-                              : stage.curve.peak_workers(stage.most);
+    const double peak =
+        whole ? stage.fixed > 0 ? stage.fixed : stage.curve.whole_peak_workers(stage.most)
+              : stage.curve.peak_workers(stage.most);
     double& own = most[static_cast<std::size_t>(stage.loader)];
     own = std::min(own, stage.curve.at(peak) / stage.visits);
   }
@@ -82,9 +82,10 @@ std::optional<Solution> grouped_at(const Problem& problem, const std::vector<dou
   for (std::size_t end = 1; end <= count; ++end) {
     const StageNeed& stage = problem.stages[end - 1];
     const double rate = item_rate(stage, rates);
-    const int alone = stage.fixed > 0 ? stage.fixed : stage.curve.whole_workers_for(rate, stage.most);
-    const bool holds = alone > 0 && (!stage.curve.known() ||
-                                     stage.curve.at(alone) >= rate * (1.0 - kSlack));
+    const int alone =
+        stage.fixed > 0 ? stage.fixed : stage.curve.whole_workers_for(rate, stage.most);
+    const bool holds =
+        alone > 0 && (!stage.curve.known() || stage.curve.at(alone) >= rate * (1.0 - kSlack));
     if (holds && fewest[end - 1] + alone < fewest[end]) {
       fewest[end] = fewest[end - 1] + alone;
       cut[end] = end - 1;
@@ -134,8 +135,8 @@ std::vector<double> candidates(const Problem& problem, const std::vector<double>
       all.push_back(stage.curve.at(n) / stage.visits);
   }
   if (grouping) {
-    // A group of one worker is full at 1 / (sum of demands); loaders at their ceiling take a part of
-    // it that does not grow with X.
+    // A group of one worker is full at 1 / (sum of demands); loaders at their ceiling take a part
+    // of it that does not grow with X.
     std::vector<double> levels = ceiling;
     levels.push_back(0.0);
     for (const double level : levels) {
@@ -226,10 +227,10 @@ std::vector<double> held_by(const Problem& problem, const Solution& allotted) {
     if (!stage.curve.known()) continue;
     const int group = group_of(i);
     const auto g = static_cast<std::size_t>(std::max(group, 0));
-    const double x = group >= 0
-                         ? allotted.group_workers[g] / demand[g]
-                         : stage.curve.at(std::min<double>(allotted.workers[i], stage.most)) /
-                               stage.visits;
+    const double x =
+        group >= 0
+            ? allotted.group_workers[g] / demand[g]
+            : stage.curve.at(std::min<double>(allotted.workers[i], stage.most)) / stage.visits;
     double& own = rates[static_cast<std::size_t>(stage.loader)];
     own = std::min(own, x);
   }

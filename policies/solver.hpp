@@ -10,10 +10,10 @@ namespace weir::detail {
 
 /// One stage of a problem.
 struct StageNeed {
-  CapacityCurve curve;   ///< in its own items a second
-  double visits = 1;     ///< its items for one consumer item
-  int most = 1;          ///< workers that may run in it: 1 where serial, else its cap or the budget
-  int fixed = 0;         ///< whole mode: exactly so many, set by hand; 0: free
+  CapacityCurve curve;  ///< in its own items a second
+  double visits = 1;    ///< its items for one consumer item
+  int most = 1;         ///< workers that may run in it: 1 where serial, else its cap or the budget
+  int fixed = 0;        ///< whole mode: exactly so many, set by hand; 0: free
   int loader = 0;
 };
 
@@ -21,7 +21,8 @@ struct StageNeed {
 struct Problem {
   int workers = 1;                ///< N
   std::vector<StageNeed> stages;  ///< loader by loader, upstream first
-  std::vector<double> limits;     ///< per loader: no use in more consumer items a second; may be infinite
+  std::vector<double>
+      limits;  ///< per loader: no use in more consumer items a second; may be infinite
 };
 
 /// The most, and the fewest workers that give it.

@@ -22,7 +22,7 @@ struct StageWindow {
   double service_seconds_squared = 0;  ///< likewise
   double running_mean = 0;
   double oldest_running_seconds = 0;  ///< age of a packet still under way; 0: none
-  bool learn = true;  ///< false: mixes two allocations, or contended; not for levels or drift
+  bool learn = true;     ///< false: mixes two allocations, or contended; not for levels or drift
   bool settled = false;  ///< the allocation has been in force for a while: a level that shows up by
                          ///< itself is as likely a drift
 };
@@ -30,9 +30,9 @@ struct StageWindow {
 /// Service time, visits and levels of one stage, smoothed; and the alarm when they change.
 ///
 /// Algorithm: means are ratios of fading sums, fast and slow. Drift is a two-sided CUSUM of the log
-/// of each window's service time over what the level table expects at its concurrency, so that a move
-/// is not taken for a drift. On an alarm everything known is to be dropped, see restart(): workers
-/// shift with costs, so that the levels of the other stages are in doubt as well.
+/// of each window's service time over what the level table expects at its concurrency, so that a
+/// move is not taken for a drift. On an alarm everything known is to be dropped, see restart():
+/// workers shift with costs, so that the levels of the other stages are in doubt as well.
 ///
 /// Thread safety: none.
 class WEIR_EXPORT StageEstimator {

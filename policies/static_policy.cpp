@@ -21,8 +21,8 @@ Decision StaticPolicy::start(const Observation& first, const std::optional<Alloc
     decision.reason = "keep the settings in force";
   } else {
     const bool share = choice_ == Choice::share && !strict_;
-    decision.allocation = even_allotment(
-        first, strict_, share ? Allocation::kUnlimited : settings_.stay_slack);
+    decision.allocation =
+        even_allotment(first, strict_, share ? Allocation::kUnlimited : settings_.stay_slack);
     decision.reason = "share the workers evenly";
   }
   return decision;

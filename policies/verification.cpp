@@ -37,7 +37,9 @@ std::optional<Outcome> Verification::judge(const Observation& seen, bool excused
       std::max(ratio, 0.1) * std::hypot(now.relative_error, promise_.before.relative_error);
   const double promised = std::max(outcome.predicted_gain, settings_.dead_band);
   const bool clear = outcome.standard_error < promised / kErrorsToDecide;
-  if (!clear && !out_of_time) return std::nullopt;
+  // More windows cannot make up for what was little known before.
+  const bool no_clearer = kErrorsToFail * now.relative_error < promise_.before.relative_error;
+  if (!clear && !no_clearer && !out_of_time) return std::nullopt;
 
   const bool fell = outcome.realised_gain < -settings_.dead_band &&
                     outcome.realised_gain + kErrorsToFail * outcome.standard_error < 0;

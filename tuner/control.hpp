@@ -9,8 +9,8 @@
 
 namespace weir::detail {
 
-/// The one control thread of the process: an event loop with a timer a task. It starts with the first
-/// task and is joined with the last.
+/// The one control thread of the process: an event loop with a timer a task. It starts with the
+/// first task and is joined with the last.
 ///
 /// Thread safety: all functions may be called from any thread but the control thread.
 /// Invariants: 1. steps never run at the same time; 2. after remove() has returned the step is not

@@ -16,7 +16,8 @@ namespace weir::detail {
 /// Thread safety: none.
 class WEIR_EXPORT DecisionLog {
  public:
-  /// Opens `path` anew, or nothing when it is empty. Throws Error (cannot) with the system's reason.
+  /// Opens `path` anew, or nothing when it is empty. Throws Error (cannot) with the system's
+  /// reason.
   explicit DecisionLog(const std::string& path);
   ~DecisionLog();
   DecisionLog(const DecisionLog&) = delete;

@@ -13,8 +13,8 @@
 
 namespace weir::detail {
 
-/// Keeps the promises whatever a policy says: values are corrected where that keeps their sense, and
-/// the decision is dropped where it does not.
+/// Keeps the promises whatever a policy says: values are corrected where that keeps their sense,
+/// and the decision is dropped where it does not.
 ///
 /// Thread safety: none.
 /// Invariants of what passes: 1. 1 <= active <= N, and active covers the workers of a strict
@@ -25,8 +25,8 @@ namespace weir::detail {
 class WEIR_EXPORT Guard {
  public:
   struct Verdict {
-    std::optional<Allocation> allocation;   ///< none: nothing to apply
-    std::vector<std::string> corrections;   ///< one sentence each, for the log
+    std::optional<Allocation> allocation;  ///< none: nothing to apply
+    std::vector<std::string> corrections;  ///< one sentence each, for the log
   };
 
   explicit Guard(double cool_down_seconds) : cool_down_seconds_(cool_down_seconds) {}

@@ -115,8 +115,12 @@ std::optional<TunedFile> make_tuned_file(const TuningStatus& status, const Tuned
   file.evidence.label = status.label;
   for (const StageObservation& stage : part.seen.stages)
     file.evidence.stages.push_back(evidence_of(stage));
-  file.written = TunedFile::Written{std::string("weir ") + version(), status.policy, origin.at,
-                                    status.settled, status.seconds, status.moves};
+  file.written = TunedFile::Written{std::string("weir ") + version(),
+                                    status.policy,
+                                    origin.at,
+                                    status.settled,
+                                    status.seconds,
+                                    status.moves};
   return file;
 }
 

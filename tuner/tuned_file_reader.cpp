@@ -86,7 +86,8 @@ void TunedFileReader::each_entry(
   if (!map.IsMap()) wrong_type(map, what, "a map");
   std::set<std::string> seen;
   for (const auto& entry : map) {
-    if (!entry.first.IsScalar()) wrong_type(entry.first, fmt::format("a key of {}", what), "a name");
+    if (!entry.first.IsScalar())
+      wrong_type(entry.first, fmt::format("a key of {}", what), "a name");
     const std::string& name = entry.first.Scalar();
     if (!seen.insert(name).second)
       complain(entry.first.Mark(), fmt::format("'{}' stands twice in {}; keep one", name, what));
@@ -276,8 +277,9 @@ TunedFile TunedFileReader::read(const std::string& text_of_file) {
   bool versioned = false;
   const auto version = [&](const Node& n) {
     if (whole(n, "weir_tuned", 0) != kVersion)
-      complain(n.Mark(), fmt::format("the file has version {}; this weir reads version {}: tune anew",
-                                     n.Scalar(), kVersion));
+      complain(n.Mark(),
+               fmt::format("the file has version {}; this weir reads version {}: tune anew",
+                           n.Scalar(), kVersion));
     versioned = true;
   };
   const auto pipeline = [&](const Node& map) {
@@ -331,14 +333,14 @@ TunedFile TunedFileReader::read(const std::string& text_of_file) {
             {"evidence", [&](const Node& n) { read_evidence(n, file); }},
             {"written", written}});
   if (!versioned)
-    complain(root.Mark(), "this is no tuned file: it has no 'weir_tuned: 1'; was a pipeline given?");
+    complain(root.Mark(),
+             "this is no tuned file: it has no 'weir_tuned: 1'; was a pipeline given?");
   // weir writes 'written' last, so a file of weir without it has lost its end.
   if ((file.pipeline || file.machine) && !file.written)
     complain_at_end(
-             "the file is truncated: 'written' is missing; tune anew (a file made by hand has "
-             "neither 'pipeline' nor 'machine')");
-  if (file.stages.empty())
-    complain_at_end("'stages' is missing; list each stage with its workers");
+        "the file is truncated: 'written' is missing; tune anew (a file made by hand has "
+        "neither 'pipeline' nor 'machine')");
+  if (file.stages.empty()) complain_at_end("'stages' is missing; list each stage with its workers");
   return file;
 }
 
@@ -346,9 +348,10 @@ TunedFile TunedFileReader::read(const std::string& text_of_file) {
 
 TunedFile parse_tuned_file(const std::string& text, const std::string& path) {
   if (text.size() > kMostBytes)
-    throw Error(ErrorKind::usage, path,
-                fmt::format("the file has {} bytes, a tuned file at most {}; was another file given?",
-                            text.size(), kMostBytes));
+    throw Error(
+        ErrorKind::usage, path,
+        fmt::format("the file has {} bytes, a tuned file at most {}; was another file given?",
+                    text.size(), kMostBytes));
   return TunedFileReader(path).read(text);
 }
 

@@ -24,8 +24,8 @@ using Stage = TunedContext::Stage;
 
 template <class Named>
 const Named* found(const std::vector<Named>& all, const std::string& name) {
-  const auto it = std::find_if(all.begin(), all.end(),
-                               [&](const Named& each) { return each.name == name; });
+  const auto it =
+      std::find_if(all.begin(), all.end(), [&](const Named& each) { return each.name == name; });
   return it == all.end() ? nullptr : &*it;
 }
 
@@ -45,13 +45,14 @@ std::string difference(const TunedFile& file, const TunedContext& context) {
   std::string text;
   if (!missing.empty()) text += "the file lacks the stages " + joined(missing);
   if (!extra.empty())
-    text += (text.empty() ? "" : "; ") + std::string("the pipeline lacks the stages ") +
-            joined(extra);
+    text +=
+        (text.empty() ? "" : "; ") + std::string("the pipeline lacks the stages ") + joined(extra);
   if (text.empty() && file.pipeline && !file.pipeline->structure.empty() &&
       file.pipeline->structure != context.pipeline.structure)
-    text = fmt::format("the stages have the same names, but other order, operators or parameters "
-                       "(structure {} in the file, {} here)",
-                       file.pipeline->structure, context.pipeline.structure);
+    text = fmt::format(
+        "the stages have the same names, but other order, operators or parameters "
+        "(structure {} in the file, {} here)",
+        file.pipeline->structure, context.pipeline.structure);
   return text;
 }
 
@@ -223,20 +224,20 @@ TunedPlan plan_tuned(const TunedFile& file, const TunedContext& context) {
                                      "'workers' or 'budget: {{threads: …}}'",
                                      sum, own_budget));
   if (file.budget.active.value_or(1) > own_budget)
-    return refused(file, fmt::format("'active' is {}, its budget is {}", *file.budget.active,
-                                     own_budget));
+    return refused(
+        file, fmt::format("'active' is {}, its budget is {}", *file.budget.active, own_budget));
 
   const bool strict = context.strict || file.budget.strict.value_or(false);
   const std::vector<std::string> missing = missing_evidence(file, context);
   const bool here = same_machine(file, context);
-  const bool fits = own_budget == context.budget || (own_budget < context.budget && !missing.empty());
+  const bool fits =
+      own_budget == context.budget || (own_budget < context.budget && !missing.empty());
   if (here && fits) {
     // A shared file asked to run strict needs whole workers of its own.
     bool whole = true;
     for (const TunedFile::Stage& stage : file.stages) whole = whole && stage.workers;
-    Allocation allocation =
-        strict && !whole && missing.empty() ? solved(file, context, true)
-                                            : as_written(file, context, strict);
+    Allocation allocation = strict && !whole && missing.empty() ? solved(file, context, true)
+                                                                : as_written(file, context, strict);
     return {context.autotune ? TunedPlan::Action::probation : TunedPlan::Action::use,
             std::move(allocation),
             context.autotune ? "begin with the tuned file, on probation" : "as in the tuned file"};
@@ -246,8 +247,8 @@ TunedPlan plan_tuned(const TunedFile& file, const TunedContext& context) {
            : fmt::format("it was tuned on another machine ({}, {} threads)", file.machine->cpu,
                          file.machine->threads);
   if (!missing.empty())
-    return refused(file, why + ", and cannot be solved again: it lacks " + joined(missing) +
-                             "; tune here");
+    return refused(
+        file, why + ", and cannot be solved again: it lacks " + joined(missing) + "; tune here");
   return {TunedPlan::Action::solved, solved(file, context, strict),
           why + ": solved again from its evidence"};
 }

@@ -7,7 +7,8 @@
 namespace weir::detail {
 namespace {
 
-// Below the shortest window with its jitter, so that only a policy that is called too often meets it.
+// Below the shortest window with its jitter, so that only a policy that is called too often meets
+// it.
 constexpr double kCoolDownShare = 0.25;
 
 }  // namespace

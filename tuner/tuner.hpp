@@ -24,8 +24,8 @@ namespace weir::detail {
 /// drives it calls step() and waits as long as it says; time is that of the plant's snapshots.
 ///
 /// Thread safety: step() is for one thread; status() for any.
-/// Invariants: 1. what is applied has passed the guard; 2. when loaders come or go everything starts
-/// over, since counters and stages are then others.
+/// Invariants: 1. what is applied has passed the guard; 2. when loaders come or go everything
+/// starts over, since counters and stages are then others.
 class WEIR_EXPORT Tuner {
  public:
   /// Throws Error when the policy, a setting or the log file is not usable.

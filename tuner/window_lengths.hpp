@@ -19,8 +19,8 @@ class WEIR_EXPORT WindowLengths {
   WindowLengths(const PolicySettings& settings, std::uint64_t seed)
       : settings_(settings), seed_(seed) {}
 
-  /// `asked_seconds`: what the policy asked for; 0: an ordinary window. `changed`: an allocation was
-  /// just applied, so the next window only lets items that began under the old one end.
+  /// `asked_seconds`: what the policy asked for; 0: an ordinary window. `changed`: an allocation
+  /// was just applied, so the next window only lets items that began under the old one end.
   [[nodiscard]] double next(const Observation& seen, double asked_seconds, bool changed);
 
  private:

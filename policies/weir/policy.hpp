@@ -43,17 +43,17 @@ struct Outcome {
 struct Decision {
   MoveKind kind = MoveKind::hold;
   std::optional<Allocation> allocation;  ///< none: keep
-  std::string reason;              ///< one sentence for the log
-  std::string phase;               ///< start, ramp, verify, steady, relearn or probation
-  double predicted_per_second = 0; ///< X by the model; 0: no prediction
-  double predicted_gain = 0;       ///< over the present X
-  double look_again_seconds = 0;   ///< 0: after an ordinary window
-  std::optional<Outcome> outcome;  ///< of an earlier move, when it was decided in this window
+  std::string reason;                    ///< one sentence for the log
+  std::string phase;                     ///< start, ramp, verify, steady, relearn or probation
+  double predicted_per_second = 0;       ///< X by the model; 0: no prediction
+  double predicted_gain = 0;             ///< over the present X
+  double look_again_seconds = 0;         ///< 0: after an ordinary window
+  std::optional<Outcome> outcome;        ///< of an earlier move, when it was decided in this window
 };
 
 /// Where a policy stands; for status lines and the tuned file.
 struct Standing {
-  int moves = 0;               ///< changes after the ramp
+  int moves = 0;  ///< changes after the ramp
   bool settled = false;
   double settled_at_seconds = 0;  ///< time of the last change, on the snapshots' clock
   std::optional<Allocation> best_verified;
@@ -69,8 +69,8 @@ struct Standing {
 class WEIR_EXPORT Policy {
  public:
   virtual ~Policy();
-  /// The first decision, before any window. `first` has the stages and the budget, nothing measured;
-  /// `start` is an allocation to begin with (of a tuned file), taken on probation.
+  /// The first decision, before any window. `first` has the stages and the budget, nothing
+  /// measured; `start` is an allocation to begin with (of a tuned file), taken on probation.
   [[nodiscard]] virtual Decision start(const Observation& first,
                                        const std::optional<Allocation>& start) = 0;
   /// After each window, valid or not.

@@ -66,11 +66,11 @@ struct SettingInfo {
 /// All settings in one place, in the order of PolicySettings; a policy has some of them.
 [[nodiscard]] WEIR_EXPORT const std::vector<SettingInfo>& settings();
 
-/// The defaults with `values` put over them. Throws Error (usage) with `where` as the place when the
-/// policy is unknown or has no setting of that name (the nearest one is named), or when a value is
-/// not in its range.
-[[nodiscard]] WEIR_EXPORT PolicySettings make_settings(
-    std::string_view policy, const std::map<std::string, std::string>& values,
-    const std::string& where = {});
+/// The defaults with `values` put over them. Throws Error (usage) with `where` as the place when
+/// the policy is unknown or has no setting of that name (the nearest one is named), or when a value
+/// is not in its range.
+[[nodiscard]] WEIR_EXPORT PolicySettings
+make_settings(std::string_view policy, const std::map<std::string, std::string>& values,
+              const std::string& where = {});
 
 }  // namespace weir

@@ -29,8 +29,10 @@ TEST(CapacityCurve, ProportionalIsALine) {
 }
 
 TEST(CapacityCurve, NoiseIsNoCurve) {
-  const std::vector<Level> levels = {
-      {1, 2.00e-3, 0.02, 100}, {2, 2.06e-3, 0.02, 100}, {4, 1.98e-3, 0.02, 100}, {6, 2.1e-3, 0.03, 50}};
+  const std::vector<Level> levels = {{1, 2.00e-3, 0.02, 100},
+                                     {2, 2.06e-3, 0.02, 100},
+                                     {4, 1.98e-3, 0.02, 100},
+                                     {6, 2.1e-3, 0.03, 50}};
   EXPECT_TRUE(CapacityCurve::from_levels(levels, 2e-3).is_proportional());
 }
 
@@ -55,8 +57,8 @@ TEST(CapacityCurve, PassesThroughClearLevelsAndFallsBeyond) {
 }
 
 TEST(CapacityCurve, ExtrapolationIsNeverAboveProportional) {
-  const std::vector<Level> levels = {{1, 4e-3, 0.001, 1000}, {2, 4e-3, 0.001, 1000},
-                                     {4, 5e-3, 0.001, 1000}};
+  const std::vector<Level> levels = {
+      {1, 4e-3, 0.001, 1000}, {2, 4e-3, 0.001, 1000}, {4, 5e-3, 0.001, 1000}};
   const CapacityCurve curve = CapacityCurve::from_levels(levels, 4e-3);
   EXPECT_LE(curve.at(8), 8 / 5e-3 + 1e-9);
   EXPECT_GT(curve.at(8), curve.at(4));

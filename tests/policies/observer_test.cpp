@@ -84,7 +84,8 @@ TEST(Observer, WaitingForACpuIsTakenOutOfServiceTimes) {
 
 TEST(Observer, StarvedStageHasAValidServiceTime) {
   SimulatedLoader loader;
-  loader.stages = {{.name = "slow", .seconds = 20e-3, .hand_cap = 1}, {.name = "starved", .seconds = 1e-3}};
+  loader.stages = {{.name = "slow", .seconds = 20e-3, .hand_cap = 1},
+                   {.name = "starved", .seconds = 1e-3}};
   SimulatedPlant plant(2, {loader});
   Allocation capped = plant.allocation();
   capped.stages[0].cap = 1;

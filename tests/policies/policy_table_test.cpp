@@ -50,9 +50,12 @@ TEST(PolicyTable, UnknownPolicyIsAnsweredWithTheNearest) {
 }
 
 TEST(PolicySettingsText, UnitsAreRead) {
-  const PolicySettings settings = make_settings(
-      "balance", {{"window", "250ms"}, {"dead_band", "7%"}, {"jitter", "0.1"}, {"confirm", "3"},
-                  {"shrink_memory", "2min"}, {"release_margin", "1.2"}});
+  const PolicySettings settings = make_settings("balance", {{"window", "250ms"},
+                                                            {"dead_band", "7%"},
+                                                            {"jitter", "0.1"},
+                                                            {"confirm", "3"},
+                                                            {"shrink_memory", "2min"},
+                                                            {"release_margin", "1.2"}});
   EXPECT_DOUBLE_EQ(settings.window_seconds, 0.25);
   EXPECT_DOUBLE_EQ(settings.dead_band, 0.07);
   EXPECT_DOUBLE_EQ(settings.jitter, 0.1);
@@ -65,15 +68,18 @@ TEST(PolicySettingsText, MistakesNameWhatIsAllowed) {
   const auto given = [](const char* name, const char* value) {
     return message_of([&] { (void)make_settings("balance", {{name, value}}, "p.yaml:3:5"); });
   };
-  EXPECT_THAT(given("windw", "1s"), HasSubstr("p.yaml:3:5: policy 'balance' has no setting 'windw'; "
-                                              "did you mean 'window'?"));
+  EXPECT_THAT(given("windw", "1s"),
+              HasSubstr("p.yaml:3:5: policy 'balance' has no setting 'windw'; "
+                        "did you mean 'window'?"));
   EXPECT_THAT(given("window", "100"), HasSubstr("a duration with its unit"));
   EXPECT_THAT(given("window", "-1s"), HasSubstr("from 10ms to 10s"));
   EXPECT_THAT(given("window", "1e999s"), HasSubstr("window"));
   EXPECT_THAT(given("dead_band", "200%"), HasSubstr("from 0% to 100%"));
   EXPECT_THAT(given("confirm", "1.5"), HasSubstr("a whole number"));
   EXPECT_THAT(given("confirm", ""), HasSubstr("a whole number"));
-  EXPECT_THAT(message_of([] { (void)make_settings("even", {{"dead_band", "5%"}}); }),
+  EXPECT_THAT(message_of([] {
+                (void)make_settings("even", {{"dead_band", "5%"}});
+              }),
               HasSubstr("policy 'even' has no setting 'dead_band'"));
 }
 

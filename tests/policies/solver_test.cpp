@@ -49,8 +49,8 @@ void try_all(const Problem& problem, std::size_t stage, int left, int used, doub
   }
   const int others = static_cast<int>(problem.stages.size() - stage) - 1;
   for (int n = 1; n <= std::min(left - others, problem.stages[stage].most); ++n)
-    try_all(problem, stage + 1, left - n, used + n,
-            std::min(x, capacity(problem.stages[stage], n)), best);
+    try_all(problem, stage + 1, left - n, used + n, std::min(x, capacity(problem.stages[stage], n)),
+            best);
 }
 
 Problem random_problem(std::mt19937_64& random, bool with_levels) {
@@ -62,8 +62,8 @@ Problem random_problem(std::mt19937_64& random, bool with_levels) {
   problem.workers = std::uniform_int_distribution<int>(count, 12)(random);
   problem.limits = {kInfinity};
   for (int i = 0; i < count; ++i) {
-    StageNeed stage = need(1e-3 * std::pow(10.0, log_cost(random)), problem.workers,
-                           0.25 + 4 * unit(random));
+    StageNeed stage =
+        need(1e-3 * std::pow(10.0, log_cost(random)), problem.workers, 0.25 + 4 * unit(random));
     if (unit(random) < 0.2) stage.most = 1;
     if (with_levels && unit(random) < 0.5) {
       // Exact levels of a stage that slows itself down, up to falling again.

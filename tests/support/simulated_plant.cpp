@@ -182,9 +182,9 @@ void SimulatedPlant::serve_consumers() {
       if (loader.meters.items == 0) loader.meters.first_wait_seconds = wait;
       ++loader.meters.items;
       loader.returned = now_;
-      const double service = drawn(loader.is.consumer_seconds, loader.is.consumer_cv, 500 + l,
-                                   loader.draws++) +
-                             std::exchange(loader.pause, 0.0);
+      const double service =
+          drawn(loader.is.consumer_seconds, loader.is.consumer_cv, 500 + l, loader.draws++) +
+          std::exchange(loader.pause, 0.0);
       if (service > 0)
         push({now_ + service, 0, -1, static_cast<int>(l), 0, 0});
       else
@@ -238,8 +238,7 @@ void SimulatedPlant::advance(double seconds) {
     double next = events_.empty() ? std::numeric_limits<double>::infinity() : events_.top().time;
     // A source that runs dry is an event of its own: when the next item is there.
     for (const Loader& loader : loaders_) {
-      const double missing =
-          stages_[index(loader.first_stage)].is.batch - loader.source_ready;
+      const double missing = stages_[index(loader.first_stage)].is.batch - loader.source_ready;
       if (loader.is.source_per_second > 0 && missing > 0)
         next = std::min(next, now_ + missing / loader.is.source_per_second + 1e-9);
     }

@@ -15,13 +15,13 @@ namespace weir::test {
 struct SimulatedStage {
   std::string name;
   double seconds = 1e-3;
-  double cv = 0;           ///< lognormal service times
+  double cv = 0;  ///< lognormal service times
   bool serial = false;
-  double keep = 1;         ///< share of items that pass (a filter)
-  int batch = 1;           ///< items that are gathered into one
-  double contention = 0;   ///< universal scalability law: a
-  double coherence = 0;    ///< b; time grows by 1 + a(n-1) + b n(n-1) with n running
-  int slow_above = 0;      ///< with more than so many running, each takes `slow_factor` times as long
+  double keep = 1;        ///< share of items that pass (a filter)
+  int batch = 1;          ///< items that are gathered into one
+  double contention = 0;  ///< universal scalability law: a
+  double coherence = 0;   ///< b; time grows by 1 + a(n-1) + b n(n-1) with n running
+  int slow_above = 0;  ///< with more than so many running, each takes `slow_factor` times as long
   double slow_factor = 1;
   int fixed_workers = 0;
   int hand_cap = 0;
@@ -73,23 +73,23 @@ class SimulatedPlant : public Plant {
     std::int64_t length = 0;        // of the output edge
     std::int64_t capacity = 0;
     std::uint64_t draws = 0;
-    std::deque<double> started;     // of packets under way
+    std::deque<double> started;  // of packets under way
     StageSnapshot meters;
   };
   struct Loader {
     SimulatedLoader is;
     int first_stage = 0;
     int last_stage = 0;
-    double source_ready = 0;        // items that wait at the source
+    double source_ready = 0;  // items that wait at the source
     bool waiting = false;
-    double called = 0;              // when next() was called
+    double called = 0;  // when next() was called
     double returned = 0;
     double pause = 0;
     std::uint64_t draws = 0;
     ConsumerSnapshot meters;
   };
   struct Worker {
-    int stage = -1;   // busy in it, or -1
+    int stage = -1;  // busy in it, or -1
     int last = -1;
     double since = 0;
   };
@@ -114,7 +114,8 @@ class SimulatedPlant : public Plant {
   void serve_consumers();
   [[nodiscard]] bool has_input(int stage) const;
   [[nodiscard]] bool has_room(int stage) const;
-  [[nodiscard]] double drawn(double mean, double cv, std::uint64_t stream, std::uint64_t count) const;
+  [[nodiscard]] double drawn(double mean, double cv, std::uint64_t stream,
+                             std::uint64_t count) const;
   [[nodiscard]] double uniform(std::uint64_t stream, std::uint64_t count) const;
   void push(Event event);
 

@@ -44,18 +44,16 @@ TEST_P(ThreeWaits, StrictReachesTheBestWholeSplit) {
   EXPECT_LE(status.moves, 3);
   EXPECT_TRUE(status.current.strict);
   for (std::size_t i = 0; i < services.size(); ++i)
-    EXPECT_EQ(status.current.stages[i].target,
-              services[i] == 32e-3  ? 5
-              : services[i] == 8e-3 ? 2
-                                    : 1);
+    EXPECT_EQ(status.current.stages[i].target, services[i] == 32e-3  ? 5
+                                               : services[i] == 8e-3 ? 2
+                                                                     : 1);
 }
 
-INSTANTIATE_TEST_SUITE_P(
-    Orders, ThreeWaits,
-    testing::Combine(testing::Values(std::vector<double>{4e-3, 8e-3, 32e-3},
-                                     std::vector<double>{32e-3, 8e-3, 4e-3},
-                                     std::vector<double>{8e-3, 32e-3, 4e-3}),
-                     testing::Values(0.0, 0.1), testing::Values(0, 1)));
+INSTANTIATE_TEST_SUITE_P(Orders, ThreeWaits,
+                         testing::Combine(testing::Values(std::vector<double>{4e-3, 8e-3, 32e-3},
+                                                          std::vector<double>{32e-3, 8e-3, 4e-3},
+                                                          std::vector<double>{8e-3, 32e-3, 4e-3}),
+                                          testing::Values(0.0, 0.1), testing::Values(0, 1)));
 
 class SkewedCosts : public testing::TestWithParam<int> {};
 
@@ -141,8 +139,7 @@ TEST_P(Drift, SwappedCostsAreSolvedAnew) {
   EXPECT_TRUE(status.settled);
 }
 
-INSTANTIATE_TEST_SUITE_P(Modes, Drift,
-                         testing::Combine(testing::Bool(), testing::Values(8, 32)));
+INSTANTIATE_TEST_SUITE_P(Modes, Drift, testing::Combine(testing::Bool(), testing::Values(8, 32)));
 
 TEST(Drift, FilterThatPassesLessNeedsMoreUpstream) {
   SimulatedLoader loader = line({1e-3, 2e-3, 8e-3}, 0.1);

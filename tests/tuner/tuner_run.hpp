@@ -16,9 +16,8 @@ inline SimulatedLoader line(const std::vector<double>& services, double cv = 0,
                             double consumer_seconds = 0) {
   SimulatedLoader loader;
   for (std::size_t i = 0; i < services.size(); ++i)
-    loader.stages.push_back({.name = std::string(1, static_cast<char>('a' + i)),
-                             .seconds = services[i],
-                             .cv = cv});
+    loader.stages.push_back(
+        {.name = std::string(1, static_cast<char>('a' + i)), .seconds = services[i], .cv = cv});
   loader.consumer_seconds = consumer_seconds;
   return loader;
 }

@@ -91,8 +91,8 @@ struct TunedFile {
   std::optional<Written> written;
 };
 
-/// Reads `path`. Throws Error (usage) with file:line:column when the file is missing, truncated, not
-/// YAML, or has an unknown key or a value of the wrong type.
+/// Reads `path`. Throws Error (usage) with file:line:column when the file is missing, truncated,
+/// not YAML, or has an unknown key or a value of the wrong type.
 [[nodiscard]] WEIR_EXPORT TunedFile read_tuned_file(const std::string& path);
 /// The same from text; `path` is for messages.
 [[nodiscard]] WEIR_EXPORT TunedFile parse_tuned_file(const std::string& text,

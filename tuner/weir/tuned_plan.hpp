@@ -55,11 +55,11 @@ struct TunedOrigin {
   std::vector<TunedFile::Queue> queues;
   std::string placement_mode;
   std::vector<std::string> placement_workers;
-  std::string at;      ///< ISO 8601, UTC
+  std::string at;  ///< ISO 8601, UTC
 };
 
-/// The tuned file of a tuning, or nothing where nothing was verified: then nothing is to be written,
-/// and that is to be said.
+/// The tuned file of a tuning, or nothing where nothing was verified: then nothing is to be
+/// written, and that is to be said.
 [[nodiscard]] WEIR_EXPORT std::optional<TunedFile> make_tuned_file(const TuningStatus& status,
                                                                    const TunedOrigin& origin);
 

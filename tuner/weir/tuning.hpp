@@ -19,46 +19,46 @@ struct TuningOptions {
   std::string policy = "balance";
   bool strict = false;
   std::map<std::string, std::string> settings;  ///< by name, as a user writes them
-  std::string log_path;                ///< decision log as JSON lines; empty: none
-  std::optional<Allocation> start;     ///< begin with this one, its stages named by start_stages
+  std::string log_path;                         ///< decision log as JSON lines; empty: none
+  std::optional<Allocation> start;        ///< begin with this one, its stages named by start_stages
   std::vector<std::string> start_stages;  ///< names of start->stages, in their order
-  std::uint64_t seed = 0;              ///< of the windows' jitter
+  std::uint64_t seed = 0;                 ///< of the windows' jitter
 };
 
 /// Where a tuning stands. Times are in seconds since it was attached.
 struct TuningStatus {
   std::string policy;
   bool strict = false;
-  int moves = 0;               ///< changes after the ramp
+  int moves = 0;  ///< changes after the ramp
   bool settled = false;
-  double settle_seconds = 0;   ///< when the last change was made; 0 while not settled
+  double settle_seconds = 0;  ///< when the last change was made; 0 while not settled
   double seconds = 0;
   std::uint64_t windows = 0;
   std::string label = "none";  ///< the commonest one of the valid windows since the last change
   std::string phase;
   int budget = 0;
-  double active_mean = 0;            ///< time mean of the unparked workers
+  double active_mean = 0;  ///< time mean of the unparked workers
   double last_half_active_mean = 0;
-  int needed_workers = 0;      ///< fewest that hold the rate, by the model; 0: unknown
-  double throughput = 0;       ///< consumer items a second, smoothed, all loaders together
-  double bound_shared = 0;     ///< the most that sharing can give, by the model; 0: unknown
-  double bound_whole = 0;      ///< with whole workers a stage
-  std::string last_reason;     ///< of the last change
+  int needed_workers = 0;   ///< fewest that hold the rate, by the model; 0: unknown
+  double throughput = 0;    ///< consumer items a second, smoothed, all loaders together
+  double bound_shared = 0;  ///< the most that sharing can give, by the model; 0: unknown
+  double bound_whole = 0;   ///< with whole workers a stage
+  std::string last_reason;  ///< of the last change
   Allocation current;
   std::optional<Allocation> best_verified;  ///< none: nothing to write
   double best_per_second = 0;
-  bool contended = false;      ///< best_verified comes from before a contended period
-  std::vector<StageObservation> stages;     ///< the last window's, with estimates: the evidence
+  bool contended = false;                ///< best_verified comes from before a contended period
+  std::vector<StageObservation> stages;  ///< the last window's, with estimates: the evidence
   std::vector<LoaderObservation> loaders;
-  std::string error;           ///< why tuning stopped; empty: it did not
-  std::string log_error;       ///< why the decision log is incomplete; empty: it is whole
+  std::string error;      ///< why tuning stopped; empty: it did not
+  std::string log_error;  ///< why the decision log is incomplete; empty: it is whole
 };
 
 /// Tunes a plant while the handle lives.
 ///
-/// Attaching a plant a second time (two loaders of one pool) shares the tuner that is there; it ends
-/// with its last handle. All tunings of the process are served by one control thread, which starts
-/// with the first and is joined after the last.
+/// Attaching a plant a second time (two loaders of one pool) shares the tuner that is there; it
+/// ends with its last handle. All tunings of the process are served by one control thread, which
+/// starts with the first and is joined after the last.
 ///
 /// Thread safety: all functions may be called from any thread but the control thread.
 /// Invariants: 1. the plant is not touched after detach() or the destructor has returned; 2. the

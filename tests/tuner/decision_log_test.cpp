@@ -1,0 +1,120 @@
+#include "tests/tuner/tuner_run.hpp"
+
+#include <weir/error.hpp>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+#include <filesystem>
+#include <fstream>
+
+namespace weir::test {
+namespace {
+
+std::vector<nlohmann::json> lines_of(const std::string& path) {
+  std::ifstream stream(path);
+  std::vector<nlohmann::json> all;
+  for (std::string text; std::getline(stream, text);) all.push_back(nlohmann::json::parse(text));
+  return all;
+}
+
+TEST(DecisionLog, TellsEachMoveWithReasonPredictionAndOutcome) {
+  const std::string path = testing::TempDir() + "decision_log_test.jsonl";
+  TuningOptions options;
+  options.log_path = path;
+  {
+    TunerRun run(8, {line({4e-3, 8e-3, 32e-3}, 0.1)}, options);
+    run.run_until(4);
+    EXPECT_TRUE(run.tuner.status().log_error.empty());
+  }
+  const std::vector<nlohmann::json> lines = lines_of(path);
+  ASSERT_GT(lines.size(), 10u);
+  EXPECT_EQ(lines[0]["weir_log"], 1);
+  EXPECT_EQ(lines[0]["policy"], "balance");
+  EXPECT_EQ(lines[0]["stages"][2]["name"], "c");
+  int ramps = 0;
+  int jumps = 0;
+  int outcomes = 0;
+  for (std::size_t i = 1; i < lines.size(); ++i) {
+    const nlohmann::json& each = lines[i];
+    ASSERT_TRUE(each.contains("window") && each.contains("label") && each.contains("stages"));
+    const nlohmann::json& decision = each["decision"];
+    EXPECT_FALSE(decision["reason"].get<std::string>().empty());
+    ramps += decision["kind"] == "ramp";
+    jumps += decision["kind"] == "jump";
+    if (decision["kind"] == "jump") {
+      EXPECT_TRUE(decision["applied"].get<bool>());
+      EXPECT_NEAR(decision["predicted_per_second"].get<double>(), 182, 10);
+      EXPECT_TRUE(decision["allocation"]["stages"]["c"].contains("target"));
+    }
+    if (each.contains("outcome")) {
+      ++outcomes;
+      EXPECT_NE(each["outcome"]["verdict"], "rolled_back");
+      EXPECT_TRUE(each["outcome"].contains("realised_gain"));
+    }
+  }
+  EXPECT_EQ(ramps, 3);
+  EXPECT_EQ(jumps, 1);
+  EXPECT_EQ(outcomes, 1);
+  std::filesystem::remove(path);
+}
+
+TEST(DecisionLog, RollbackIsTold) {
+  const std::string path = testing::TempDir() + "decision_log_rollback_test.jsonl";
+  SimulatedLoader loader = line({1e-3, 1e-3, 4e-3});
+  loader.stages[2].slow_above = 3;
+  loader.stages[2].slow_factor = 3;
+  TuningOptions options;
+  options.log_path = path;
+  options.start = Allocation{};
+  options.start->active = 5;
+  options.start->stages = {{.target = 1}, {.target = 1}, {.target = 3, .cap = 3}};
+  options.start_stages = {"a", "b", "c"};
+  {
+    TunerRun run(8, {loader}, options);
+    run.run_until(10);
+  }
+  std::vector<std::string> kinds;
+  bool rolled_back = false;
+  for (const nlohmann::json& each : lines_of(path)) {
+    if (!each.contains("decision")) continue;
+    if (each["decision"]["kind"] != "hold") kinds.push_back(each["decision"]["kind"]);
+    if (each.contains("outcome") && each["outcome"]["verdict"] == "rolled_back") rolled_back = true;
+  }
+  ASSERT_GE(kinds.size(), 3u);
+  EXPECT_EQ(kinds[0], "start");
+  EXPECT_EQ(kinds[1], "move");
+  EXPECT_EQ(kinds[2], "rollback");
+  EXPECT_TRUE(rolled_back);
+  // The move that failed is not tried again for a while.
+  EXPECT_LE(kinds.size(), 4u);
+  std::filesystem::remove(path);
+}
+
+TEST(DecisionLog, UnusablePathIsNamedWithTheReason) {
+  SimulatedPlant plant(2, {line({1e-3})});
+  TuningOptions options;
+  options.log_path = "/no/such/folder/log.jsonl";
+  try {
+    const detail::Tuner tuner(plant, options);
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_EQ(error.kind(), ErrorKind::cannot);
+    EXPECT_THAT(error.what(), testing::HasSubstr("/no/such/folder/log.jsonl: "));
+    EXPECT_THAT(error.what(), testing::HasSubstr("No such file or directory"));
+  }
+}
+
+TEST(DecisionLog, FullDiskEndsTheLogAndNotTheTuning) {
+  if (!std::filesystem::exists("/dev/full")) GTEST_SKIP() << "there is no /dev/full here";
+  TuningOptions options;
+  options.log_path = "/dev/full";
+  TunerRun run(8, {line({4e-3, 8e-3, 32e-3})}, options);
+  run.run_until(3);
+  EXPECT_THAT(run.tuner.status().log_error, testing::HasSubstr("No space left on device"));
+  EXPECT_TRUE(run.tuner.status().settled);
+}
+
+}  // namespace
+}  // namespace weir::test
