@@ -329,9 +329,12 @@ void Stage::learn(const Packet& packet, Nanoseconds elapsed) {
       mean <= 0 ? bytes * bytes : square + kSmoothing * (bytes * bytes - square);
   output_mean_.store(new_mean, std::memory_order_relaxed);
   output_square_.store(new_square, std::memory_order_relaxed);
-  // Mean and 1.65 standard deviations: the p95 of a normal distribution.
+  const double most = std::max(output_most_.load(std::memory_order_relaxed), bytes);
+  output_most_.store(most, std::memory_order_relaxed);
+  // Mean and 1.65 standard deviations: the p95 of a normal distribution. Of others it may lie beyond
+  // all that was ever seen, and granting that would keep items out for nothing.
   const double deviation = std::sqrt(std::max(0.0, new_square - new_mean * new_mean));
-  output_bytes_.store(static_cast<std::uint64_t>(new_mean + 1.65 * deviation),
+  output_bytes_.store(static_cast<std::uint64_t>(std::min(most, new_mean + 1.65 * deviation)),
                       std::memory_order_relaxed);
 }
 

@@ -151,6 +151,7 @@ class Stage {
   std::atomic<std::uint64_t> output_bytes_{0};  ///< estimate of the p95 of one output
   std::atomic<double> output_mean_{0};
   std::atomic<double> output_square_{0};
+  std::atomic<double> output_most_{0};
 };
 
 [[nodiscard]] Nanoseconds monotonic_now();

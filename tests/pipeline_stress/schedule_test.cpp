@@ -6,17 +6,13 @@
 #include <string>
 #include <vector>
 
+#include "tests/pipeline_stress/rounds.hpp"
 #include "tests/pipeline_stress/virtual_schedule.hpp"
 
 namespace weir::test {
 namespace {
 
-/// Sanitizers slow a schedule down, and its kind of error does not depend on them.
-#if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
-constexpr std::uint64_t kSchedules = 400;
-#else
-constexpr std::uint64_t kSchedules = 4000;
-#endif
+const std::uint64_t kSchedules = rounds(4000, 400);
 
 ScheduleSettings random_settings(std::uint64_t seed, const StressCase& stress) {
   std::mt19937_64 random(seed * 7919 + 17);

@@ -106,12 +106,17 @@ StressCase stress_case(std::uint64_t seed) {
   stress.most_item_bytes = below(3) == 0 ? 1 : static_cast<std::uint32_t>(1 + below(1000));
   const std::uint64_t count = below(6);
   bool mixes = false;
+  bool bad = false;
+  bool index = stress.indexed;
   for (std::uint64_t i = 0; i < count; ++i) {
     StressLink link;
     link.kind = static_cast<Kind>(below(9));
     const bool counts = link.kind == Kind::take || link.kind == Kind::skip;
     // What a count leaves behind a shuffle, or with any order, is no function of the items.
-    if (counts && (mixes || stress.any_order)) link.kind = Kind::map;
+    // While the index holds, counts are of places, bad samples included.
+    if (counts && (mixes || stress.any_order || (bad && index))) link.kind = Kind::map;
+    bad = bad || link.kind == Kind::bad_map;
+    index = index && link.kind != Kind::filter && link.kind != Kind::flat_map;
     if (link.kind == Kind::shuffle_buffer) mixes = true;
     switch (link.kind) {
       case Kind::capped_map: link.count = 1 + below(3); break;
@@ -201,17 +206,19 @@ std::uint64_t StressCase::most_output_bytes() const {
 }
 
 std::uint64_t StressCase::batch_bytes() const {
-  std::uint64_t bytes = most_output_bytes() + std::max<std::uint64_t>(rows, 1) * most_item_bytes;
-  std::uint64_t buffers = 0;
+  std::uint64_t bytes = sizeof(std::vector<Item>) + std::max<std::uint64_t>(rows, 1) * most_item_bytes;
+  bool splits = false;
   for (const StressLink& link : links) {
-    if (link.kind == Kind::shuffle_buffer) buffers += link.count;
-    // Parts in a buffer hold their containers whole.
-    if (link.kind == Kind::flat_map && buffers > 0) bytes += most_output_bytes();
+    const std::uint64_t container = sizeof(std::vector<Item>) + link.count * most_item_bytes;
+    if (link.kind == Kind::flat_map) {
+      splits = true;
+      bytes += container;  // Held whole until its last item, which may be of the next batch, moves on.
+    }
+    // A shuffle gives nothing before its buffer is full, and parts in it hold their containers whole.
+    if (link.kind == Kind::shuffle_buffer)
+      bytes += link.count * (splits ? most_output_bytes() : most_item_bytes);
   }
-  const bool splits = std::any_of(links.begin(), links.end(), [](const StressLink& link) {
-    return link.kind == Kind::flat_map;
-  });
-  return bytes + buffers * (splits ? most_output_bytes() : most_item_bytes);
+  return bytes;
 }
 
 StressStream stream_of(const StressCase& stress) {
