@@ -4,6 +4,7 @@
 #include <memory>
 #include <optional>
 #include <random>
+#include <thread>
 
 #include <weir/error.hpp>
 #include <weir/random.hpp>
@@ -22,8 +23,10 @@ std::uint64_t mixed(std::uint64_t value, std::uint64_t salt) {
 struct Rules {
   std::uint64_t seed;
   std::uint32_t most_bytes;
+  bool jitters;
 
   [[nodiscard]] Item item(std::uint64_t id) const {
+    if (jitters && mixed(id, 5) % 16 == 0) std::this_thread::yield();
     return {id, static_cast<std::uint32_t>(1 + mixed(id, seed) % most_bytes)};
   }
   [[nodiscard]] bool bad(std::uint64_t id, std::uint64_t link) const {
@@ -41,7 +44,7 @@ struct Rules {
   }
 };
 
-Rules rules_of(const StressCase& stress) { return {stress.seed, stress.most_item_bytes}; }
+Rules rules_of(const StressCase& stress) { return {stress.seed, stress.most_item_bytes, stress.jitters}; }
 
 Stream<Item> source_of(const StressCase& stress) {
   const Rules rules = rules_of(stress);

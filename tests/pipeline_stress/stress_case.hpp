@@ -40,6 +40,7 @@ struct StressCase {
   bool any_order = false;
   detail::Fusion fusion = detail::Fusion::off;
   std::uint32_t most_item_bytes = 1;
+  bool jitters = false;  ///< functions yield now and then
 
   [[nodiscard]] std::string text() const;
   [[nodiscard]] bool shuffled() const;
