@@ -18,13 +18,20 @@ TimeSummary summary_of(const GapHistory::Times& times) {
   return summary;
 }
 
+FailureJudge::Policies policies_of(const StagePlan& plan, const Engine::Settings& engine) {
+  FailureJudge::Policies policies{{"", engine.on_bad_sample}};
+  for (const PlannedStage& stage : plan.stages)
+    if (stage.options.on_bad_sample) policies[stage.name] = *stage.options.on_bad_sample;
+  return policies;
+}
+
 }  // namespace
 
 Delivery::Delivery(StagePlan plan, WorkerPool& pool, Settings settings)
     : plan_(std::move(plan)),
       pool_(pool),
       settings_(std::move(settings)),
-      judge_(plan_.source, settings_.quarantine),
+      judge_(plan_.source, settings_.quarantine, policies_of(plan_, settings_.engine)),
       started_(monotonic_now()) {
   if (settings_.digest && plan_.stages.back().output->digest == nullptr)
     throw Error(ErrorKind::usage, settings_.engine.name,
@@ -48,7 +55,7 @@ Delivery::Delivery(StagePlan plan, WorkerPool& pool, Settings settings)
   if (settings_.engine.any_order)
     throw Error(ErrorKind::usage, "resume", "order: any has no position to resume from");
   position_ = at;
-  judge_.restore(at.bad, at.bad_in_epoch, at.samples, at.good_in_epoch);
+  judge_.restore(at);
   digest_.restore({at.digest_low, at.digest_high}, at.set_digest);
   bad_.set(at.bad);
   if (!plan_.exact_resume && at.delivered_in_epoch > 0) {
@@ -84,7 +91,7 @@ void Delivery::begin_epoch(std::uint32_t epoch) {
   position_.source_index = 0;
   position_.split = 0;
   position_.delivered_in_epoch = 0;
-  judge_.restore(judge_.bad(), 0, judge_.good(), 0);
+  judge_.restart_epoch();
   to_skip_ = 0;
   start(epoch, std::nullopt);
 }
@@ -246,9 +253,7 @@ void Delivery::close() {
 
 Position Delivery::position() const {
   Position position = position_;
-  position.bad = judge_.bad();
-  position.bad_in_epoch = judge_.bad_in_epoch();
-  position.good_in_epoch = judge_.good_in_epoch();
+  judge_.save(position);
   position.digest_low = digest_.chain().low;
   position.digest_high = digest_.chain().high;
   position.set_digest = digest_.set();

@@ -49,7 +49,9 @@ Engine::~Engine() {
 
 void Engine::make_edges(const StagePlan& plan) {
   SourceInlet::Settings source;
+  source.name = plan.source_name;
   source.source = plan.source;
+  source.on_bad_sample = settings_.on_bad_sample;
   source.map = plan.map;
   source.outer = plan.outer;
   source.first_epoch = settings_.first_epoch;

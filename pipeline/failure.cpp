@@ -66,6 +66,15 @@ bool record_failure(const SlotHeader& in, SlotHeader* out, const OperatorRun& ru
   return replace;
 }
 
+void record_fatal(SlotHeader* out, const OperatorRun& run) {
+  FailureNote note = failure_note(out->info, *run.stage);
+  note.own_policy = run.stage_has_policy;
+  if (!out->notes) out->notes = std::make_unique<FailureNotes>();
+  out->notes->push_back(std::move(note));
+  out->state = SlotState::failed;
+  out->replaced = false;
+}
+
 Operator::~Operator() = default;
 Gatherer::~Gatherer() = default;
 

@@ -1,5 +1,6 @@
 #include "pipeline/failure_judge.hpp"
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdio>
 #include <exception>
@@ -32,17 +33,43 @@ std::string one_line(const std::string& text) {
 
 }  // namespace
 
-FailureJudge::FailureJudge(std::shared_ptr<const Source> source, std::string quarantine_path)
-    : source_(std::move(source)), quarantine_path_(std::move(quarantine_path)) {}
+FailureJudge::FailureJudge(std::shared_ptr<const Source> source, std::string quarantine_path,
+                           Policies policies)
+    : source_(std::move(source)),
+      quarantine_path_(std::move(quarantine_path)),
+      policies_(std::move(policies)) {}
 
-void FailureJudge::restore(std::uint64_t bad, std::uint64_t bad_in_epoch, std::uint64_t good,
-                           std::uint64_t good_in_epoch) {
-  bad_ = bad;
-  bad_in_epoch_ = bad_in_epoch;
-  good_ = good;
-  good_in_epoch_ = good_in_epoch;
-  tallies_[""].bad = bad;
-  tallies_[""].bad_in_epoch = bad_in_epoch;
+void FailureJudge::restore(const Position& position) {
+  resumed_ = true;
+  bad_ = position.bad;
+  bad_in_epoch_ = position.bad_in_epoch;
+  good_ = position.samples;
+  good_in_epoch_ = position.good_in_epoch;
+  Tally& run = tallies_[""];
+  run.bad = bad_;
+  run.bad_in_epoch = bad_in_epoch_;
+  for (const Position::StageBad& own : position.stages_bad) {
+    tallies_[own.stage].bad = own.bad;
+    tallies_[own.stage].bad_in_epoch = own.bad_in_epoch;
+    run.bad -= std::min(run.bad, own.bad);
+    run.bad_in_epoch -= std::min(run.bad_in_epoch, own.bad_in_epoch);
+  }
+}
+
+void FailureJudge::save(Position& position) const {
+  position.bad = bad_;
+  position.bad_in_epoch = bad_in_epoch_;
+  position.good_in_epoch = good_in_epoch_;
+  position.stages_bad.clear();
+  for (const auto& [stage, tally] : tallies_)
+    if (!stage.empty() && tally.bad > 0)
+      position.stages_bad.push_back({stage, tally.bad, tally.bad_in_epoch});
+}
+
+void FailureJudge::restart_epoch() {
+  good_in_epoch_ = 0;
+  bad_in_epoch_ = 0;
+  for (auto& [stage, tally] : tallies_) tally.bad_in_epoch = 0;
 }
 
 void FailureJudge::judge(const FailureNotes& notes) {
@@ -54,7 +81,6 @@ void FailureJudge::judge(const FailureNotes& notes) {
     Tally& tally = tallies_[note.own_policy ? note.stage : ""];
     ++tally.bad;
     ++tally.bad_in_epoch;
-    tally.limit_rate = note.limit_rate;
     tally.last = note;
     if (note.limit_count >= 0 && static_cast<double>(tally.bad) > note.limit_count)
       fail(note, note.reason + "; with it " + std::to_string(tally.bad) +
@@ -76,20 +102,24 @@ void FailureJudge::add_good(std::uint64_t rows) {
 
 void FailureJudge::end_epoch() {
   const std::uint64_t total = good_in_epoch_ + bad_in_epoch_;
-  for (auto& [stage, tally] : tallies_) {
-    if (tally.bad_in_epoch > 0 && good_in_epoch_ == 0)
-      fail(tally.last, tally.last.reason + "; no sample of this epoch is good (" +
-                           std::to_string(bad_in_epoch_) + " bad)");
-    if (tally.limit_rate >= 0 && tally.bad_in_epoch > 0 &&
-        static_cast<double>(tally.bad_in_epoch) >
-            tally.limit_rate * static_cast<double>(total))
-      fail(tally.last, tally.last.reason + "; " + std::to_string(tally.bad_in_epoch) + " of " +
-                           std::to_string(total) + " samples of this epoch are bad, allowed are " +
-                           percent(tally.limit_rate));
-    tally.bad_in_epoch = 0;
+  for (const auto& [stage, tally] : tallies_) {
+    if (tally.bad_in_epoch == 0) continue;
+    if (good_in_epoch_ == 0)
+      fail_epoch(stage, tally, "no sample of this epoch is good (" + std::to_string(bad_in_epoch_) +
+                                   " bad)");
+    const auto policy = policies_.find(stage);
+    const double rate = policy == policies_.end() ? -1 : policy->second.max_rate;
+    if (rate >= 0 && static_cast<double>(tally.bad_in_epoch) > rate * static_cast<double>(total))
+      fail_epoch(stage, tally, std::to_string(tally.bad_in_epoch) + " of " + std::to_string(total) +
+                                   " samples of this epoch are bad, allowed are " + percent(rate));
   }
-  good_in_epoch_ = 0;
-  bad_in_epoch_ = 0;
+  restart_epoch();
+}
+
+void FailureJudge::fail_epoch(const std::string& stage, const Tally& tally,
+                              const std::string& why) const {
+  if (tally.last) fail(*tally.last, tally.last->reason + "; " + why);
+  throw Error(ErrorKind::data, stage.empty() ? "on_bad_sample" : "stage '" + stage + "'", why);
 }
 
 void FailureJudge::fail(const FailureNote& note, const std::string& why) const {
@@ -109,7 +139,8 @@ void FailureJudge::fail(const FailureNote& note, const std::string& why) const {
 
 void FailureJudge::quarantine(const FailureNote& note) {
   if (quarantine_path_.empty() || !quarantined_.insert(note.info.sample_id).second) return;
-  if (!quarantine_file_.is_open()) quarantine_file_.open(quarantine_path_, std::ios::trunc);
+  if (!quarantine_file_.is_open())
+    quarantine_file_.open(quarantine_path_, resumed_ ? std::ios::app : std::ios::trunc);
   quarantine_file_ << one_line(source_->describe(note.info.sample_id)) << '\t' << note.stage << '\t'
                    << one_line(note.reason) << '\n'
                    << std::flush;

@@ -4,10 +4,13 @@
 #include <fstream>
 #include <map>
 #include <memory>
+#include <optional>
 #include <set>
 #include <string>
 
+#include <weir/bad_sample_policy.hpp>
 #include <weir/error.hpp>
+#include <weir/position.hpp>
 #include <weir/slot.hpp>
 #include <weir/step.hpp>
 
@@ -19,11 +22,17 @@ namespace weir::detail {
 /// Thread safety: none; the consumer's.
 class FailureJudge {
  public:
-  FailureJudge(std::shared_ptr<const Source> source, std::string quarantine_path);
+  /// The limits that a run has: its own under the empty name, and those of stages with a policy.
+  using Policies = std::map<std::string, BadSamplePolicy>;
+  FailureJudge(std::shared_ptr<const Source> source, std::string quarantine_path,
+               Policies policies);
 
-  /// Continues from a saved position.
-  void restore(std::uint64_t bad, std::uint64_t bad_in_epoch, std::uint64_t good,
-               std::uint64_t good_in_epoch);
+  /// Continues from a saved position; what the quarantine file lists already stays.
+  void restore(const Position& position);
+  /// Writes the counts into a position.
+  void save(Position& position) const;
+  /// Forgets the epoch under way: another one is begun.
+  void restart_epoch();
   /// Throws Error for a note that ends the run or goes beyond its limit.
   void judge(const FailureNotes& notes);
   /// Rows delivered without a stand-in among them.
@@ -43,18 +52,21 @@ class FailureJudge {
   struct Tally {
     std::uint64_t bad = 0;
     std::uint64_t bad_in_epoch = 0;
-    double limit_rate = -1;
-    FailureNote last;
+    std::optional<FailureNote> last;  ///< none: they were all judged before the position
   };
 
   [[noreturn]] void fail(const FailureNote& note, const std::string& why) const;
+  [[noreturn]] void fail_epoch(const std::string& stage, const Tally& tally,
+                               const std::string& why) const;
   void quarantine(const FailureNote& note);
 
   std::shared_ptr<const Source> source_;
   std::string quarantine_path_;
   std::string quarantine_written_;
+  bool resumed_ = false;
   std::ofstream quarantine_file_;
   std::set<std::uint64_t> quarantined_;
+  const Policies policies_;
   std::map<std::string, Tally> tallies_;  ///< by stage with a policy of its own; "": the run's
   std::uint64_t bad_ = 0;
   std::uint64_t bad_in_epoch_ = 0;

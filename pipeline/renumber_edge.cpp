@@ -169,6 +169,7 @@ bool RenumberEdge::keep_for_notes(Item& item) {
   if (takes_depth(slot.state)) claimed(1);
   if (slot.state == SlotState::live) discharge(payload(&slot));
   type().reset(&slot);
+  for (FailureNote& note : *notes) note.replaced = false;  // No row stands for it any more.
   slot.notes = std::move(notes);
   slot.state = item.state = SlotState::tombstone;
   return true;

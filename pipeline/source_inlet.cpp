@@ -157,9 +157,7 @@ void SourceInlet::materialise_indexed(Packet& packet) {
     try {
       source.make(located.sample_id, descriptor, &slot);
     } catch (...) {
-      slot.state = SlotState::failed;
-      slot.notes = std::make_unique<FailureNotes>();
-      slot.notes->push_back(failure_note(slot.info, "source"));
+      fail(slot, settings_.on_bad_sample);
       --packet.live;
       // The slot keeps its place; the stage passes on what has no value.
     }
@@ -201,11 +199,10 @@ void SourceInlet::materialise_pass(Packet& packet) {
         break;
       }
     } catch (...) {
-      slot.state = SlotState::failed;
-      slot.notes = std::make_unique<FailureNotes>();
-      slot.notes->push_back(failure_note(slot.info, "source"));
+      // What threw cannot be asked for the next item, so that there is nothing to skip to.
+      fail(slot, BadSamplePolicy{});
       ++failed;
-      ended = true;  // A source that threw is not asked again in this pass.
+      ended = true;
     }
     packet.in.push_back(&slot);
     ++made;
@@ -224,6 +221,14 @@ void SourceInlet::materialise_pass(Packet& packet) {
     ++next_;
   }
   publish();
+}
+
+void SourceInlet::fail(SlotHeader& slot, const BadSamplePolicy& policy) {
+  OperatorRun run;
+  run.stage = &settings_.name;
+  run.policy = policy;
+  (void)record_failure(slot, &slot, run);
+  if (slot.notes->back().fatal) halt();
 }
 
 void SourceInlet::hint_ahead(const Packet& packet) {

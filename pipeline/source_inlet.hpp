@@ -5,6 +5,7 @@
 #include <deque>
 #include <memory>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include <weir/mutex.hpp>
@@ -34,7 +35,9 @@ struct OuterRepeat {
 class SourceInlet final : public Inlet {
  public:
   struct Settings {
+    std::string name;  ///< as written, for messages
     std::shared_ptr<const Source> source;
+    BadSamplePolicy on_bad_sample;
     std::optional<IndexMap> map;  ///< none: the source has no index
     OuterRepeat outer;
     std::uint32_t first_epoch = 0;
@@ -63,6 +66,8 @@ class SourceInlet final : public Inlet {
   void finish_pass(SlotHeader* marker) WEIR_REQUIRES(mutex_);
   void publish() WEIR_REQUIRES(mutex_);
   void materialise_indexed(Packet& packet);
+  /// Turns the exception in flight into the slot's failure; one that ends the run ends the source.
+  void fail(SlotHeader& slot, const BadSamplePolicy& policy);
   void materialise_pass(Packet& packet);
   void hint_ahead(const Packet& packet);
   [[nodiscard]] int take_hint(std::uint64_t number);

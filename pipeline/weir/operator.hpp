@@ -5,6 +5,7 @@
 #include <memory>
 #include <new>
 #include <optional>
+#include <ranges>
 #include <string>
 #include <type_traits>
 #include <utility>
@@ -25,6 +26,9 @@ namespace weir::detail {
 /// caller. Returns true when the policy is to replace.
 [[nodiscard]] WEIR_EXPORT bool record_failure(const SlotHeader& in, SlotHeader* out,
                                               const OperatorRun& run);
+
+/// Adds the exception in flight, of a replacement, as a note that ends the run.
+WEIR_EXPORT void record_fatal(SlotHeader* out, const OperatorRun& run);
 
 template <class F, class T>
 concept TakesValue = std::is_invocable_v<F&, T&&> || std::is_invocable_v<F&, T&>;
@@ -51,7 +55,7 @@ template <class Make, class F>
 class PerWorkerFunction {
  public:
   using State = typename PerWorker<Make>::State;
-  static constexpr std::size_t kMostWorkers = 1024;
+  static constexpr std::size_t kMostWorkers = 4096;  ///< as many as may be asked for
 
   PerWorkerFunction(PerWorker<Make> make, F f)
       : make_(std::move(make)), f_(std::move(f)), states_(kMostWorkers) {}
@@ -98,7 +102,13 @@ void for_each_item(SlotHeader* const* in, SlotHeader* const* out, std::size_t co
       all_live = all_live && target.state == SlotState::live;
     } catch (...) {
       all_live = false;
-      if (record_failure(source, &target, run)) replace(target);
+      if (record_failure(source, &target, run)) {
+        try {
+          replace(target);
+        } catch (...) {
+          record_fatal(&target, run);
+        }
+      }
     }
     source.reset();
   }
@@ -127,6 +137,13 @@ class MapOperator final : public Operator {
   std::function<U()> replacement_;
 };
 
+/// Says of a stand-in that was filtered out that no row stands for it.
+inline void forget_replaced(SlotHeader& slot) {
+  slot.replaced = false;
+  if (!slot.notes) return;
+  for (FailureNote& note : *slot.notes) note.replaced = false;
+}
+
 template <class T, class F>
 class FilterOperator final : public Operator {
  public:
@@ -140,8 +157,12 @@ class FilterOperator final : public Operator {
           bool keep = false;
           if constexpr (std::is_invocable_v<F&, const T&, Context&>) keep = f_(value, context);
           else keep = f_(value);
-          if (keep) target.emplace(std::move(source.value()));
-          else target.state = SlotState::tombstone;
+          if (keep) {
+            target.emplace(std::move(source.value()));
+          } else {
+            target.state = SlotState::tombstone;
+            forget_replaced(target);
+          }
         },
         [](Slot<T>&) {});
   }
@@ -187,9 +208,14 @@ class ExpandOperator final : public Operator {
     for_each_item<T, Expansion<U>>(
         in, out, count, run,
         [this](Slot<T>& source, Slot<Expansion<U>>& target, Context& context) {
-          auto&& range = call(f_, source.value(), context);
+          using Range = decltype(call(f_, source.value(), context));
+          decltype(auto) range = call(f_, source.value(), context);
           Expansion<U> expansion;
-          if constexpr (std::is_same_v<std::remove_cvref_t<decltype(range)>, std::vector<U>>) {
+          if constexpr (std::is_reference_v<Range> || std::ranges::view<Range>) {
+            // The items are somebody else's and stay as they are.
+            for (auto&& item : range)
+              expansion.items.push_back(std::forward<decltype(item)>(item));
+          } else if constexpr (std::is_same_v<Range, std::vector<U>>) {
             expansion.items = std::move(range);
           } else {
             for (auto&& item : range) expansion.items.push_back(std::move(item));

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include <weir/export.hpp>
 
@@ -23,6 +24,14 @@ struct Position {
   std::uint64_t set_digest = 0;
   std::uint64_t seed = 0;
   std::uint64_t structure = 0;     ///< hash of the operators; another pipeline refuses the position
+
+  /// Bad samples that count against the limit of one stage with a policy of its own.
+  struct StageBad {
+    std::string stage;
+    std::uint64_t bad = 0;
+    std::uint64_t bad_in_epoch = 0;
+  };
+  std::vector<StageBad> stages_bad;  ///< those of `bad` that do not count against the run's limit
 
   /// One line of text, and back; parse throws Error(usage) for anything else.
   [[nodiscard]] WEIR_EXPORT std::string text() const;
