@@ -12,10 +12,28 @@ namespace {
 constexpr double kContentionSeconds = 1.0;
 // Below this share of slot time, waiting for a CPU changes no service time that matters: stages
 // that mostly sleep wait for a CPU nearly as long as they use it, and are not contended.
-constexpr double kContendedSlotShare = 0.05;
+constexpr double kContendedSlotShare = 0.1;
 
 // After so many windows under one allocation the running workers have found their levels.
 constexpr int kSettledWindows = 3;
+
+// What a stage did before anybody looked is worth so many items, however many they were.
+constexpr double kEarlierItems = 10;
+
+// A stage that ran ahead into a large queue may then do nothing for seconds: what it did before the
+// first window is all that is known of it.
+StageWindow earlier(const StageSnapshot& stage) {
+  StageWindow window;
+  window.learn = false;
+  if (stage.items_in == 0) return window;
+  const double share = std::min(1.0, kEarlierItems / static_cast<double>(stage.items_in));
+  window.items_in = share * static_cast<double>(stage.items_in);
+  window.items_out = share * static_cast<double>(stage.items_out);
+  window.packets = share * static_cast<double>(stage.packets);
+  window.service_seconds = share * std::max(0.0, stage.slot_seconds - stage.run_queue_seconds);
+  window.service_seconds_squared = share * stage.slot_seconds_squared;
+  return window;
+}
 
 double clamped_share(double seconds, double window_seconds) {
   return std::clamp(seconds / window_seconds, 0.0, 1.0);
@@ -46,6 +64,7 @@ void Observer::describe(const Snapshot& snapshot, const Allocation& current,
 Observation Observer::begin(const Snapshot& snapshot, const Allocation& current) {
   last_ = snapshot;
   stages_.assign(snapshot.stages.size(), StageEstimator(settings_));
+  for (std::size_t i = 0; i < stages_.size(); ++i) stages_[i].restart(earlier(snapshot.stages[i]));
   loaders_.assign(snapshot.loaders.size(), ConsumerEstimator(settings_));
   cpu_wait_ = {};
   slot_wait_ = {};

@@ -55,16 +55,20 @@ Plan make_plan(const Observation& seen, const PolicySettings& settings, bool str
   plan.known = true;
   plan.trusted = true;
   plan.relative_error = 0;
+  bool some_known = false;
   const double largest = seen.stages[plan.binding].estimate.demand_seconds;
   for (std::size_t i = 0; i < seen.stages.size(); ++i) {
     const StageObservation& stage = seen.stages[i];
     if (!takes_part(seen.loaders[static_cast<std::size_t>(stage.loader)])) continue;
-    if (stage.estimate.service_seconds <= 0) plan.known = plan.trusted = false;
+    if (still_unknown(stage)) plan.known = plan.trusted = false;
+    if (stage.estimate.service_seconds > 0) some_known = true;
     if (!matters(seen, i, settings.matters)) continue;
-    plan.trusted = plan.trusted && stage.estimate.trusted;
+    plan.trusted = plan.trusted && (stage.estimate.trusted || ran_ahead(stage));
     if (stage.estimate.demand_seconds >= kBindingShare * largest)
       plan.relative_error = std::max(plan.relative_error, stage.estimate.relative_error);
   }
+  plan.known = plan.known && some_known;
+  plan.trusted = plan.trusted && some_known;
   if (plan.known) {
     const auto loader = static_cast<std::size_t>(seen.stages[plan.binding].loader);
     const bool comparable = seen.stages[plan.binding].estimate.visits_known;

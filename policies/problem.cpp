@@ -29,6 +29,12 @@ double consumer_rate(const LoaderObservation& loader, Pace pace) {
   return rate > 0 ? rate : kInfinity;
 }
 
+bool still_unknown(const StageObservation& stage) {
+  return stage.estimate.service_seconds <= 0 && stage.running_mean > 0;
+}
+
+bool ran_ahead(const StageObservation& stage) { return stage.wait_output_share > 0.5; }
+
 Problem make_problem(const Observation& seen, double margin, bool strict, Pace pace) {
   Problem problem;
   problem.workers = std::max(1, seen.budget);
@@ -39,7 +45,7 @@ Problem make_problem(const Observation& seen, double margin, bool strict, Pace p
   for (const StageObservation& stage : seen.stages) {
     // Until an item has come out, rates in consumer items are unknown and cannot be compared with
     // what the consumer takes.
-    if (!stage.estimate.visits_known) {
+    if (!stage.estimate.visits_known && stage.estimate.service_seconds > 0) {
       double& limit = problem.limits[static_cast<std::size_t>(stage.loader)];
       if (limit > 0) limit = kInfinity;
     }

@@ -23,6 +23,14 @@ enum class Pace {
 [[nodiscard]] WEIR_EXPORT double consumer_rate(const LoaderObservation& loader,
                                                Pace pace = Pace::peak);
 
+/// Whether a stage has not completed anything, though it works: it may yet turn out to be the
+/// slowest.
+[[nodiscard]] WEIR_EXPORT bool still_unknown(const StageObservation& stage);
+
+/// Whether a stage mostly had no room for its output: it has run ahead, and no more needs to be
+/// known of it now.
+[[nodiscard]] WEIR_EXPORT bool ran_ahead(const StageObservation& stage);
+
 /// The problem of an observation. Loaders are limited to `margin` times what their consumers take;
 /// with a margin of infinity only to taking part. `strict`: stages set by hand keep all their
 /// workers.

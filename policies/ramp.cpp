@@ -44,6 +44,7 @@ bool Ramp::enough(const Observation& seen) const {
     if (!takes_part(loader)) continue;
     if (seen.stages[i].estimate.service_seconds <= 0) continue;
     any = true;
+    if (ran_ahead(seen.stages[i])) continue;
     if (matters(seen, i, settings_.matters) && meter_.completions(i) < settings_.window_completions)
       return false;
   }
@@ -132,8 +133,10 @@ Ramp::Advice Ramp::advance(const Observation& seen) {
   bool known = true;
   for (const LoaderObservation& loader : seen.loaders)
     if (takes_part(loader) && loader.services < kServicesToKnow) known = false;
-  for (const StageObservation& stage : seen.stages)
-    if (stage.estimate.service_seconds <= 0 || !stage.estimate.visits_known) known = false;
+  for (const StageObservation& stage : seen.stages) {
+    const bool measured = stage.estimate.service_seconds > 0;
+    if (measured ? !stage.estimate.visits_known : !ran_ahead(stage)) known = false;
+  }
   if (!known && meter_.seconds() < settings_.window_most_seconds) return Advice::measure;
   why_done_ = why;
   return Advice::done;
