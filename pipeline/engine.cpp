@@ -6,6 +6,7 @@
 #include <weir/error.hpp>
 
 #include "pipeline/renumber_edge.hpp"
+#include "pipeline/unfold_edge.hpp"
 
 namespace weir::detail {
 namespace {
@@ -66,7 +67,24 @@ void Engine::make_edges(const StagePlan& plan) {
   for (std::size_t i = 0; i < plan.stages.size(); ++i) {
     const PlannedStage& stage = plan.stages[i];
     const SlotType& type = *stage.output;
-    if (stage.renumbers()) {
+    if (stage.unfolds()) {
+      const Step& step = *stage.steps.back();
+      UnfoldEdge::Settings unfold;
+      unfold.split = stage.split;
+      unfold.stage = stage.name;
+      unfold.policy = step.options.on_bad_sample.value_or(settings_.on_bad_sample);
+      unfold.has_policy = step.options.on_bad_sample.has_value();
+      unfold.order = order;
+      unfold.several_passes = plan.outer.times > 1;
+      if (settings_.resume) {
+        unfold.resume_source_index = settings_.resume->source_index;
+        unfold.resume_split = settings_.resume->split;
+        unfold.resume_epoch = settings_.resume->epoch;
+      }
+      auto edge = std::make_unique<UnfoldEdge>(type, kFirstDepth, ledger, std::move(unfold));
+      unfolding_.push_back(edge.get());
+      edges_.push_back(std::move(edge));
+    } else if (stage.renumbers()) {
       RenumberEdge::Settings renumber;
       renumber.split = stage.split;
       renumber.steps = stage.renumbering;
@@ -78,7 +96,10 @@ void Engine::make_edges(const StagePlan& plan) {
         renumber.resume_split = settings_.resume->split;
         renumber.resume_epoch = settings_.resume->epoch;
       }
-      renumber.pass_is_over = [this](const SampleInfo& info) { inlet_->end_pass(info); };
+      renumber.pass_is_over = [this](const SampleInfo& info) {
+        inlet_->end_pass(info);
+        for (UnfoldEdge* edge : unfolding_) edge->end_pass(info);
+      };
       edges_.push_back(std::make_unique<RenumberEdge>(type, kFirstDepth, ledger, std::move(renumber)));
     } else if (i + 1 == plan.stages.size()) {
       auto sink = std::make_unique<SinkEdge>(type, kFirstDepth, ledger, order);

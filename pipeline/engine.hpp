@@ -19,6 +19,8 @@
 
 namespace weir::detail {
 
+class UnfoldEdge;
+
 /// One plan, running on the pool: it owns the edges, the stages and the batches' memory.
 ///
 /// Thread safety: take() and give_back() belong to one consumer; close() may be called from any thread
@@ -75,6 +77,7 @@ class Engine {
   std::unique_ptr<SourceInlet> inlet_;
   std::vector<std::unique_ptr<Edge>> edges_;  ///< edges_[i] is behind stage i
   SinkEdge* sink_ = nullptr;                  ///< the last of them
+  std::vector<UnfoldEdge*> unfolding_;        ///< those that ask generators
   std::vector<std::unique_ptr<Zone>> zones_;
   std::vector<const Zone*> zone_of_;          ///< by edge
   std::unique_ptr<BatchArena> arena_;

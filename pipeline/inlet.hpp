@@ -46,7 +46,7 @@ class Inlet {
     return next_available_.load(std::memory_order_seq_cst);
   }
   /// Items with a value that wait here, approximately.
-  [[nodiscard]] std::int64_t waiting() const { return waiting_.load(std::memory_order_relaxed); }
+  [[nodiscard]] virtual std::int64_t waiting() const { return waiting_.load(std::memory_order_relaxed); }
   /// The smallest index, in the numbering of the producing side, that has not arrived; kNoIndex for a
   /// source.
   [[nodiscard]] std::uint64_t frontier() const {

@@ -70,6 +70,11 @@ class Planner {
           plan_.exact_resume = plan_.exact_resume && !plan_.splits && !batched_;
           plan_.splits = true;
           type_ = step->split->item;
+          if (step->split->pull != nullptr) {
+            // One worker at a time asks the generators, and only as far as there is room behind.
+            add_passing(name_behind(plan_.stages.back()), *type_);
+            plan_.stages.back().serial = true;
+          }
         }
         break;
       case Step::Kind::batch:

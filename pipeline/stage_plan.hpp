@@ -33,6 +33,8 @@ struct PlannedStage {
   std::vector<std::uint32_t> renumbering_numbers;
   std::int64_t depth = 0;  ///< by `queue` or `prefetch`; 0: by rule
 
+  /// The items of its generators are asked for one after another.
+  [[nodiscard]] bool unfolds() const { return split != nullptr && split->pull != nullptr; }
   [[nodiscard]] bool renumbers() const { return split != nullptr || !renumbering.empty(); }
 };
 

@@ -195,9 +195,66 @@ const SplitType& split_type() {
         auto* target = static_cast<Slot<U>*>(to);
         target->emplace(std::move(typed->value().items[i]));
       },
+      nullptr,
   };
   return type;
 }
+
+/// What a generator gives: std::optional<U> from a call without arguments, until nullopt.
+template <class G>
+struct GeneratedBy {};
+template <class G>
+  requires requires(G& generator) { typename std::invoke_result_t<G&>::value_type; } &&
+           std::is_same_v<std::invoke_result_t<G&>,
+                          std::optional<typename std::invoke_result_t<G&>::value_type>>
+struct GeneratedBy<G> {
+  using type = typename std::invoke_result_t<G&>::value_type;
+};
+template <class G>
+concept Generates = requires { typename GeneratedBy<G>::type; };
+
+/// A generator that one call of a flat_map function gave, asked for its items as there is room.
+template <class G>
+struct Unfolding {
+  std::unique_ptr<G> generator;
+};
+
+template <class G>
+const SplitType& unfold_type() {
+  using U = typename GeneratedBy<G>::type;
+  static const SplitType type{
+      &slot_type<U>(),
+      nullptr,
+      nullptr,
+      [](SlotHeader* slot, SlotHeader* to) {
+        auto* typed = static_cast<Slot<Unfolding<G>>*>(slot);
+        std::optional<U> item = (*typed->value().generator)();
+        if (!item) return false;
+        static_cast<Slot<U>*>(to)->emplace(std::move(*item));
+        return true;
+      },
+  };
+  return type;
+}
+
+template <class T, class G, class F>
+class UnfoldOperator final : public Operator {
+ public:
+  explicit UnfoldOperator(F f) : f_(std::move(f)) {}
+  void process(SlotHeader* const* in, SlotHeader* const* out, std::size_t count,
+               OperatorRun& run) override {
+    for_each_item<T, Unfolding<G>>(
+        in, out, count, run,
+        [this](Slot<T>& source, Slot<Unfolding<G>>& target, Context& context) {
+          target.emplace(
+              Unfolding<G>{std::make_unique<G>(call(f_, source.value(), context))});
+        },
+        [](Slot<Unfolding<G>>&) {});
+  }
+
+ private:
+  F f_;
+};
 
 template <class T, class U, class F>
 class ExpandOperator final : public Operator {

@@ -51,13 +51,16 @@ class WEIR_EXPORT Gatherer {
   virtual void gather(std::span<SlotHeader* const> rows, SlotHeader* out, OperatorRun& run) = 0;
 };
 
-/// How the items inside the result of a flat_map call are reached.
+/// How the items inside the result of a flat_map call are reached: by their place in a container that
+/// is held whole, or one after another from a generator (then `pull` is set and the others are not).
 struct SplitType {
   const SlotType* item;
   /// How many items the live slot holds.
   std::size_t (*count)(const SlotHeader* container);
   /// Moves item `i` into the empty slot `to`; distinct items may be moved at once.
   void (*take)(SlotHeader* container, std::size_t i, SlotHeader* to);
+  /// Fills the empty slot with the next item; false at the end. May throw what the user's does.
+  bool (*pull)(SlotHeader* container, SlotHeader* to);
 };
 
 /// One pass over a source that has no index.

@@ -116,14 +116,33 @@ class Stream {
     return Stream(std::move(step));
   }
 
-  /// Calls `f` for each value; the items of the range that it returns are the new stream.
+  /// Calls `f` for each value; the items of the range that it returns are the new stream. A range is
+  /// held whole. Where that is too much, `f` returns a generator, a function that gives
+  /// std::optional<U> until nullopt: it is asked for the next item when there is room, by one worker at
+  /// a time.
   template <class F>
   [[nodiscard]] auto flat_map(std::string name, F f, StageOptions options = {}) const {
     static_assert(detail::TakesValue<F, T> || detail::TakesValueAndContext<F, T>,
                   "weir: flat_map(): the function takes neither (T) nor (T, Context&), "
                   "where T is the value type of the stream in front of it");
-    using U = detail::Expanded<F, T>;
     std::shared_ptr<detail::Step> step = next(Kind::flat_map, std::move(name), std::move(options));
+    using Result = detail::CallResult<F, T>;
+    if constexpr (detail::Generates<Result>) {
+      step->output = &detail::slot_type<detail::Unfolding<Result>>();
+      step->split = &detail::unfold_type<Result>();
+      step->make_operator = [f = std::move(f)] {
+        return std::make_unique<detail::UnfoldOperator<T, Result, F>>(f);
+      };
+      return Stream<typename detail::GeneratedBy<Result>::type>(std::move(step));
+    } else {
+      return expand(std::move(step), std::move(f));
+    }
+  }
+
+ private:
+  template <class F>
+  [[nodiscard]] auto expand(std::shared_ptr<detail::Step> step, F f) const {
+    using U = detail::Expanded<F, T>;
     step->output = &detail::slot_type<detail::Expansion<U>>();
     step->split = &detail::split_type<U>();
     step->make_operator = [f = std::move(f)] {
@@ -131,6 +150,8 @@ class Stream {
     };
     return Stream<U>(std::move(step));
   }
+
+ public:
 
   /// Reads each file whole. Requires: a stream of paths.
   [[nodiscard]] Stream<File> read(StageOptions options = {}) const
