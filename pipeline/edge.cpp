@@ -22,12 +22,12 @@ Edge::~Edge() {
 }
 
 void Edge::open(Packet& packet, std::size_t count) {
-  packet.out.resize(count);
+  packet.out.clear();
   const std::uint64_t end = packet.out_first + count;
   MutexLock lock(mutex_);
   window_.extend(end);
   if (started_ < end) started_ = end;
-  for (std::size_t i = 0; i < count; ++i) packet.out[i] = window_.at(packet.out_first + i);
+  window_.append_to(packet.out, packet.out_first, end);
 }
 
 void Edge::commit(const Packet& packet, Nanoseconds now) {
@@ -116,7 +116,7 @@ bool PlainEdge::claim(Packet& packet, const ClaimLimits& limits) {
     end = std::min(most_end, first.begin + limits.most_live);
     live = static_cast<std::size_t>(end - first.begin);
     depth = static_cast<std::int64_t>(live);
-    for (std::uint64_t i = first.begin; i < end; ++i) packet.in.push_back(window_.at(i));
+    window_.append_to(packet.in, first.begin, end);
   } else {
     for (; end < most_end; ++end) {
       SlotHeader* slot = window_.at(end);

@@ -50,6 +50,7 @@ class IndexMap {
   /// `pass` counts the passes of a repeat that stands behind the index; each has its own order.
   /// Requires: place < size() and not sequential().
   [[nodiscard]] Located locate(std::uint32_t epoch, std::uint32_t pass, std::uint64_t place) const {
+    if (stages_.empty()) return {place, pass};
     return locate(stages_.size(), epoch, pass, place);
   }
 

@@ -21,17 +21,15 @@ void OrderedEdge::arrived(const Packet& packet) {
         later_.push_back(entry);
       }
     }
+  } else if (packet.all_live_out && packet.out_first == next_ &&
+             frontier_ == next_ + packet.out.size() && take_run(packet)) {
+    next_ = frontier_;
+    return;
   }
   look();
 }
 
-bool OrderedEdge::pull(Entry& entry) {
-  if (!any_order_) {
-    if (next_ == frontier_) return false;
-    entry = {next_, window_.at(next_)};
-    ++next_;
-    return true;
-  }
+bool OrderedEdge::pull_any(Entry& entry) {
   if (current_.empty() && !markers_.empty() && markers_.front().index < frontier_) {
     entry = markers_.front();
     markers_.erase(markers_.begin());

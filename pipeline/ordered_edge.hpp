@@ -35,15 +35,26 @@ class OrderedEdge : public Edge {
 
   void arrived(const Packet& packet) final WEIR_REQUIRES(mutex_);
   /// The next slot, whatever it holds; false: none yet. The slot stays in place until it is released.
-  [[nodiscard]] bool pull(Entry& entry) WEIR_REQUIRES(mutex_);
+  [[nodiscard]] bool pull(Entry& entry) WEIR_REQUIRES(mutex_) {
+    if (any_order_) return pull_any(entry);
+    if (next_ == frontier_) return false;
+    entry = {next_, window_.at(next_)};
+    ++next_;
+    return true;
+  }
   /// Empties a slot that nobody takes and gives its index back.
   void discard(const Entry& entry) WEIR_REQUIRES(mutex_);
+  /// Called instead of look() for slots that came in order and are all live, without notes; false: call
+  /// look(). A slot that is taken here need not be read.
+  [[nodiscard]] virtual bool take_run(const Packet&) WEIR_REQUIRES(mutex_) { return false; }
   /// Called with the lock held when something new may be pulled.
   virtual void look() WEIR_REQUIRES(mutex_) = 0;
 
   const bool any_order_;
 
  private:
+  [[nodiscard]] bool pull_any(Entry& entry) WEIR_REQUIRES(mutex_);
+
   std::uint64_t next_ WEIR_GUARDED_BY(mutex_) = 0;  ///< in order: next index to give
 
   // With any order.

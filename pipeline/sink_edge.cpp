@@ -4,6 +4,16 @@
 
 namespace weir::detail {
 
+bool SinkEdge::take_run(const Packet& packet) {
+  std::uint64_t index = packet.out_first;
+  std::size_t to = ready_.size();
+  ready_.resize(to + packet.out.size());
+  for (SlotHeader* slot : packet.out) ready_[to++] = {index++, slot};
+  publish_missing();
+  wake_consumer();
+  return true;
+}
+
 void SinkEdge::look() {
   Entry entry;
   while (pull(entry)) {
@@ -12,14 +22,17 @@ void SinkEdge::look() {
     else ready_.push_back(entry);
   }
   publish_missing();
-  if (consumer_waits_ && !ready_.empty()) {
-    consumer_waits_ = false;
-    arrival_.notify_one();
-  }
+  wake_consumer();
+}
+
+void SinkEdge::wake_consumer() {
+  if (!consumer_waits_ || ready_count() == 0) return;
+  consumer_waits_ = false;
+  arrival_.notify_one();
 }
 
 void SinkEdge::publish_missing() {
-  missing_.store(ready_.empty() ? frontier_ : kNoIndex, std::memory_order_seq_cst);
+  missing_.store(ready_count() == 0 ? frontier_ : kNoIndex, std::memory_order_seq_cst);
 }
 
 SinkEdge::Take SinkEdge::take(SlotHeader*& slot, Nanoseconds now) {
@@ -28,17 +41,21 @@ SinkEdge::Take SinkEdge::take(SlotHeader*& slot, Nanoseconds now) {
     next_taken_ = 0;
     MutexLock lock(mutex_);
     if (closed_) return Take::closed;
-    if (ready_.empty()) return Take::empty;
+    if (ready_count() == 0) return Take::empty;
     advance_meter(now);
-    const std::size_t count = std::min(ready_.size(), next_count(now));
+    const std::size_t end = next_ready_ + std::min(ready_count(), next_count(now));
     std::int64_t depth_taken = 0;
     std::uint64_t bytes = 0;
-    for (std::size_t i = 0; i < count; ++i) {
-      taken_.push_back(ready_[i]);
-      if (takes_depth(ready_[i].slot->state)) ++depth_taken;
-      if (ready_[i].slot->state == SlotState::live) bytes += payload(ready_[i].slot);
+    for (; next_ready_ < end; ++next_ready_) {
+      const Entry& entry = ready_[next_ready_];
+      taken_.push_back(entry);
+      if (takes_depth(entry.slot->state)) ++depth_taken;
+      if (entry.slot->state == SlotState::live) bytes += payload(entry.slot);
     }
-    ready_.erase(ready_.begin(), ready_.begin() + static_cast<std::ptrdiff_t>(count));
+    if (2 * next_ready_ >= ready_.size()) {
+      ready_.erase(ready_.begin(), ready_.begin() + static_cast<std::ptrdiff_t>(next_ready_));
+      next_ready_ = 0;
+    }
     claimed(depth_taken);
     discharge(bytes);
     publish_missing();
@@ -63,16 +80,21 @@ std::size_t SinkEdge::next_count(Nanoseconds now) {
 void SinkEdge::give_back() {
   if (!holds_) return;
   holds_ = false;
-  type().reset(held_.slot);
+  type().empty(*held_.slot);
   // The indexes of one take are released together, so that tiny items cost no lock each.
   if (next_taken_ < taken_.size()) return;
   MutexLock lock(mutex_);
-  for (const Entry& entry : taken_) window_.release(entry.index, entry.index + 1);
+  for (std::size_t i = 0; i < taken_.size();) {
+    const std::uint64_t begin = taken_[i].index;
+    std::uint64_t end = begin;
+    while (i < taken_.size() && taken_[i].index == end) ++i, ++end;
+    window_.release(begin, end);
+  }
 }
 
 void SinkEdge::wait() {
   MutexLock lock(mutex_);
-  while (ready_.empty() && !closed_) {
+  while (ready_count() == 0 && !closed_) {
     consumer_waits_ = true;
     lock.wait(arrival_);
   }

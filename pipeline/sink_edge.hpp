@@ -3,7 +3,6 @@
 #include <condition_variable>
 #include <cstddef>
 #include <cstdint>
-#include <deque>
 #include <vector>
 
 #include "pipeline/ordered_edge.hpp"
@@ -45,10 +44,15 @@ class SinkEdge final : public OrderedEdge {
   [[nodiscard]] bool claim(Packet&, const ClaimLimits&) override { return false; }
 
  protected:
+  bool take_run(const Packet& packet) override WEIR_REQUIRES(mutex_);
   void look() override WEIR_REQUIRES(mutex_);
 
  private:
   void publish_missing() WEIR_REQUIRES(mutex_);
+  void wake_consumer() WEIR_REQUIRES(mutex_);
+  [[nodiscard]] std::size_t ready_count() const WEIR_REQUIRES(mutex_) {
+    return ready_.size() - next_ready_;
+  }
 
   [[nodiscard]] std::size_t next_count(Nanoseconds now);
 
@@ -62,7 +66,8 @@ class SinkEdge final : public OrderedEdge {
   Entry held_;
   bool holds_ = false;
 
-  std::deque<Entry> ready_ WEIR_GUARDED_BY(mutex_);  ///< pulled, not yet taken
+  std::vector<Entry> ready_ WEIR_GUARDED_BY(mutex_);  ///< pulled; from next_ready_ on not yet taken
+  std::size_t next_ready_ WEIR_GUARDED_BY(mutex_) = 0;
   bool closed_ WEIR_GUARDED_BY(mutex_) = false;
   bool consumer_waits_ WEIR_GUARDED_BY(mutex_) = false;
   std::condition_variable arrival_;

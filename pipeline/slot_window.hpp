@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -42,6 +43,18 @@ class SlotWindow {
   [[nodiscard]] SlotHeader* at(std::uint64_t index) const {
     const Block& block = ring_[(index >> shift_) & (ring_.size() - 1)];
     return (*block.slots)[index & mask()];
+  }
+  /// Appends the slots of [begin, end).
+  void append_to(std::vector<SlotHeader*>& slots, std::uint64_t begin, std::uint64_t end) const {
+    std::size_t to = slots.size();
+    slots.resize(to + (end - begin));
+    while (begin < end) {
+      const SlotBlock& block = *ring_[(begin >> shift_) & (ring_.size() - 1)].slots;
+      const std::uint64_t stop = std::min(end, ((begin >> shift_) + 1) << shift_);
+      auto* slot = reinterpret_cast<std::byte*>(block[begin & mask()]);
+      for (; begin < stop; ++begin, slot += type_->size)
+        slots[to++] = std::launder(reinterpret_cast<SlotHeader*>(slot));
+    }
   }
   /// Says that the slots of [begin, end) are empty and will not be used again.
   void release(std::uint64_t begin, std::uint64_t end) {

@@ -80,9 +80,9 @@ Stream<std::int64_t> range(std::int64_t count) {
   if (count < 0)
     throw Error(ErrorKind::usage, "range",
                 "count is " + std::to_string(count) + "; it must not be negative");
-  auto source = std::make_shared<detail::IndexedSource<std::int64_t>>(
-      static_cast<std::uint64_t>(count),
-      [](std::uint64_t i) { return static_cast<std::int64_t>(i); });
+  auto make = [](std::uint64_t i) { return static_cast<std::int64_t>(i); };
+  auto source = std::make_shared<detail::IndexedSource<std::int64_t, decltype(make)>>(
+      static_cast<std::uint64_t>(count), make);
   return Stream<std::int64_t>(detail::source_step("range", std::move(source), ""));
 }
 

@@ -60,6 +60,12 @@ struct SlotHeader {
     state = other.state;
     replaced = other.replaced;
   }
+  /// Empty from here on. Requires: the value, if any, has ended or needs no end.
+  void clear() {
+    state = SlotState::empty;
+    replaced = false;
+    notes.reset();
+  }
 };
 
 /// One place of an edge: the header and room for one value, constructed only while the state is live.
@@ -81,9 +87,7 @@ struct Slot : SlotHeader {
   /// Destroys the value, if any; the slot is empty afterwards.
   void reset() {
     if (state == SlotState::live) value().~T();
-    state = SlotState::empty;
-    replaced = false;
-    notes.reset();
+    clear();
   }
 };
 
@@ -102,6 +106,17 @@ struct SlotType {
   void (*digest)(const SlotHeader* slot, DeliveryDigest& digest);
   bool fixed_bytes;                                    ///< bytes() is the same for each value
   bool reports_bytes;                                  ///< false: sizeof stands in, worth a warning
+  bool one_row;                                        ///< rows() is 1 for each value
+  bool trivial_end;                                    ///< a value needs no destructor
+
+  /// reset() and rows() where the hand-over of tiny values counts each call.
+  void empty(SlotHeader& slot) const {
+    if (trivial_end) slot.clear();
+    else reset(&slot);
+  }
+  [[nodiscard]] std::size_t rows_of(const SlotHeader* slot) const {
+    return one_row ? 1 : rows(slot);
+  }
 };
 
 template <class T>
@@ -170,6 +185,8 @@ const SlotType& slot_type() {
       digest_function<T>(),
       has_fixed_bytes<T>(),
       reports_bytes<T>(),
+      !std::is_base_of_v<BatchRows, T>,
+      std::is_trivially_destructible_v<T>,
   };
   return type;
 }

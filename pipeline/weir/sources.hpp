@@ -26,10 +26,10 @@ WEIR_EXPORT std::shared_ptr<Step> source_step(std::string name, std::shared_ptr<
                                               std::string identity);
 
 /// A function of the index, with a known number of items.
-template <class T>
+template <class T, class Make>
 class IndexedSource final : public Source {
  public:
-  IndexedSource(std::uint64_t size, std::function<T(std::uint64_t)> make)
+  IndexedSource(std::uint64_t size, Make make)
       : size_(size), make_(std::move(make)) {}
   [[nodiscard]] const SlotType& type() const override { return slot_type<T>(); }
   [[nodiscard]] std::optional<std::uint64_t> size() const override { return size_; }
@@ -39,7 +39,7 @@ class IndexedSource final : public Source {
 
  private:
   std::uint64_t size_;
-  std::function<T(std::uint64_t)> make_;
+  mutable Make make_;  ///< not const for functions that are not; workers share it either way
 };
 
 template <class T, class Begin>
@@ -77,9 +77,10 @@ class PassSource final : public Source {
 /// `count` values that `make(index)` gives; it is called by several workers at once.
 template <class Make>
 [[nodiscard]] auto indexed(std::string name, std::uint64_t count, Make make) {
-  using T = std::invoke_result_t<Make&, std::uint64_t>;
+  using T = std::remove_cvref_t<std::invoke_result_t<Make&, std::uint64_t>>;
   return Stream<T>(detail::source_step(
-      std::move(name), std::make_shared<detail::IndexedSource<T>>(count, std::move(make)), ""));
+      std::move(name), std::make_shared<detail::IndexedSource<T, Make>>(count, std::move(make)),
+      ""));
 }
 
 /// The values of a vector, copied for each epoch.
