@@ -98,9 +98,13 @@ int check_verb(const CommandLine& line, SignalWatch&) {
   const RunSettings settings = run_settings(line, "check");
   const Pipeline& pipeline = settings.pipeline;
   const auto last = std::visit([](const auto& stream) { return stream.step(); }, pipeline.stream);
-  const PlanDescription plan = describe_plan(last, pipeline.options);
-  write_output(line.has("--json") ? document_text(plan_json(pipeline, plan))
-                                  : plan_text(pipeline, plan));
+  try {
+    const PlanDescription plan = describe_plan(last, pipeline.options);
+    write_output(line.has("--json") ? document_text(plan_json(pipeline, plan))
+                                    : plan_text(pipeline, plan));
+  } catch (const Error& error) {
+    throw pipeline.with_place(error);
+  }
   return 0;
 }
 

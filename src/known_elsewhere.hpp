@@ -13,6 +13,6 @@ namespace weir::detail {
 [[nodiscard]] WEIR_EXPORT std::optional<std::string> known_elsewhere(std::string_view key);
 
 /// An operator of the plan that this version does not have yet.
-[[nodiscard]] bool planned_operator(std::string_view name);
+[[nodiscard]] WEIR_EXPORT bool planned_operator(std::string_view name);
 
 }  // namespace weir::detail

@@ -152,7 +152,7 @@ void build_stream(const YamlNode& root, const Variables& variables,
 
 /// An empty stream to begin with; every way out of parse_pipeline replaces it or throws.
 Pipeline empty_pipeline(const std::string& path) {
-  return Pipeline{{}, path, Pipeline::Samples(nullptr), {}, {}, {}, {}};
+  return Pipeline{{}, path, Pipeline::Samples(nullptr), {}, {}, {}, {}, {}};
 }
 
 }  // namespace
@@ -194,7 +194,20 @@ Loader<Batch<Sample>> Pipeline::start(const Options& other) const {
     throw Error(ErrorKind::usage, file,
                 "has no 'batch', so there are no batches to start; add one, or start the samples: "
                 "std::get<weir::Pipeline::Samples>(pipeline.stream).start(options)");
-  return batches->start(other);
+  try {
+    return batches->start(other);
+  } catch (const Error& error) {
+    throw with_place(error);
+  }
+}
+
+Error Pipeline::with_place(const Error& error) const {
+  std::string place;
+  for (const WrittenOperator& written : operators)
+    if (written.stage == error.where()) place = written.location.text();
+  if (const auto found = places.find(error.where()); place.empty() && found != places.end())
+    place = found->second.text();
+  return place.empty() ? error : Error(error.kind(), place, error.what());
 }
 
 }  // namespace weir

@@ -34,6 +34,14 @@ std::string label_of(const Sample& sample, const std::vector<std::string>& class
   return fmt::format("{}", number);
 }
 
+Loader<Sample> start_samples(const Pipeline& pipeline) {
+  try {
+    return std::get<Pipeline::Samples>(pipeline.stream).start(pipeline.options);
+  } catch (const Error& error) {
+    throw pipeline.with_place(error);
+  }
+}
+
 void check_picture(const Sample& sample, const Pipeline& pipeline) {
   const Tensor* image = sample.find("image");
   const bool drawn = image != nullptr && image->dtype() == DType::u8 && image->shape().rank() == 3;
@@ -71,30 +79,24 @@ int preview_verb(const CommandLine& line, SignalWatch& signals) {
 
   std::vector<Picture> pictures;
   Json captions = Json::array();
-  Loader<Sample> loader = std::get<Pipeline::Samples>(pipeline.stream).start(options);
-  signals.watch([&loader] { loader.close(); });
-  std::optional<Error> failure;
-  try {
+  Loader<Sample> loader = start_samples(pipeline);
+  {
+    const WatchScope watching(signals, [&loader] { loader.close(); });
     const std::vector<std::string> classes = loader.classes();
     while (pictures.size() < count && signals.signal() == 0) {
-      std::optional<Sample> sample = loader.next();
+      const std::optional<Sample> sample = loader.next();
       if (!sample) break;
       check_picture(*sample, pipeline);
+      const Tensor& image = (*sample)["image"];
       const std::string label = label_of(*sample, classes);
       captions.push_back({{"label", label.empty() ? Json(nullptr) : Json(label)},
-                          {"width", (*sample)["image"].shape()[1]},
-                          {"height", (*sample)["image"].shape()[0]}});
-      pictures.push_back(
-          {(*sample)["image"].share(),
-           fmt::format("{}{}{}x{}", label, label.empty() ? "" : "  ", (*sample)["image"].shape()[1],
-                       (*sample)["image"].shape()[0])});
+                          {"width", image.shape()[1]},
+                          {"height", image.shape()[0]}});
+      pictures.push_back({image.share(), fmt::format("{}{}{}x{}", label, label.empty() ? "" : "  ",
+                                                     image.shape()[1], image.shape()[0])});
     }
-  } catch (const Error& error) {
-    failure = error;
   }
-  signals.unwatch();
   loader.close();
-  if (failure) throw *failure;
   if (signals.signal() != 0) return exit_status(std::nullopt, signals.signal());
   if (pictures.empty()) throw Error(ErrorKind::data, pipeline.name, "no sample came to be shown");
   write_contact_sheet(pictures, path);

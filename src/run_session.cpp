@@ -36,27 +36,20 @@ Progress::Ends ends_of(const detail::LoaderBase& loader, const RunSettings& sett
   return ends;
 }
 
-/// Ends the watch before the loader that it would close goes.
-class Watching {
- public:
-  Watching(SignalWatch& signals, std::function<void()> stop,
-           std::optional<Clock::time_point> deadline)
-      : signals_(signals) {
-    signals_.watch(std::move(stop), deadline);
+template <class T>
+Loader<T> start(const Stream<T>& stream, const Pipeline& pipeline, const Options& options) {
+  try {
+    return stream.start(options);
+  } catch (const Error& error) {
+    throw pipeline.with_place(error);
   }
-  ~Watching() { signals_.unwatch(); }
-  Watching(const Watching&) = delete;
-  Watching& operator=(const Watching&) = delete;
-
- private:
-  SignalWatch& signals_;
-};
+}
 
 template <class T>
 SessionEnd run_stream(const Stream<T>& stream, const RunSettings& settings, const Options& options,
                       SignalWatch& signals, const SessionHooks& hooks) {
   SessionEnd end;
-  Loader<T> loader = stream.start(options);
+  Loader<T> loader = start(stream, settings.pipeline, options);
   if (!settings.quiet)
     for (const std::string& remark : loader.remarks()) write_notice("weir: " + remark + "\n");
 
@@ -81,7 +74,7 @@ SessionEnd run_stream(const Stream<T>& stream, const RunSettings& settings, cons
     }
   };
   {
-    const Watching watching(signals, close, deadline);
+    const WatchScope watching(signals, close, deadline);
     try {
       const Progress progress(
           loader, counters, settings.pipeline.name, ends_of(loader, settings, options),

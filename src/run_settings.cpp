@@ -113,6 +113,8 @@ RunSettings run_settings(const CommandLine& line, const std::string& verb) {
   Pipeline& pipeline = settings.pipeline;
   Options& options = pipeline.options;
   take_machine(line, options);
+  for (const char* key : {"workers", "memory", "order"})
+    if (line.has(std::string("--") + key)) pipeline.places[key] = {std::string("--") + key, 0, 0};
   take_data(line, options);
   take_tuning(line, verb, options);
 

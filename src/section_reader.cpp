@@ -8,7 +8,6 @@
 #include <utility>
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <weir/error.hpp>
 #include <weir/policy.hpp>
@@ -189,6 +188,8 @@ void read_run(const YamlNode& node, const Variables& variables, Pipeline& pipeli
   const Written written = written_values(node, variables, "run", nested);
   const Parameters run("run", run_specs(), written, node.location);
 
+  for (std::size_t i = 0; i < node.keys.size(); ++i)
+    pipeline.places[node.keys[i].text] = node.items[i].location;
   Options& options = pipeline.options;
   if (run.has("epochs")) {
     const std::int64_t epochs = run.integer("epochs");

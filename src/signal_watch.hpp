@@ -5,6 +5,7 @@
 #include <functional>
 #include <optional>
 #include <thread>
+#include <utility>
 
 #include <weir/mutex.hpp>
 
@@ -55,6 +56,22 @@ class SignalWatch {
   bool ending_ WEIR_GUARDED_BY(mutex_) = false;
 
   std::thread thread_;
+};
+
+/// Watches while it lives: declared behind what the call uses, it ends before that goes.
+class WatchScope {
+ public:
+  WatchScope(SignalWatch& signals, std::function<void()> stop,
+             std::optional<std::chrono::steady_clock::time_point> deadline = {})
+      : signals_(signals) {
+    signals_.watch(std::move(stop), deadline);
+  }
+  ~WatchScope() { signals_.unwatch(); }
+  WatchScope(const WatchScope&) = delete;
+  WatchScope& operator=(const WatchScope&) = delete;
+
+ private:
+  SignalWatch& signals_;
 };
 
 }  // namespace weir::program

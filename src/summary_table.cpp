@@ -3,7 +3,6 @@
 #include <limits>
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include "src/quantity_text.hpp"
 #include "src/short_name.hpp"

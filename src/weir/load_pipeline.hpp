@@ -9,6 +9,7 @@
 #include <vector>
 
 #include <weir/batch.hpp>
+#include <weir/error.hpp>
 #include <weir/export.hpp>
 #include <weir/loader.hpp>
 #include <weir/options.hpp>
@@ -54,12 +55,16 @@ struct Pipeline {
   ConsumerSettings consumer;
   RunLength length;
   std::vector<WrittenOperator> operators;
+  std::map<std::string, Location> places;  ///< of the keys under `run:`
 
   [[nodiscard]] bool has_batches() const { return std::holds_alternative<Batches>(stream); }
   /// Starts the workers with the file's options, or with others. Throws Error, also where the file
   /// has no `batch`: then `std::get<Pipeline::Samples>(stream).start(options)` is what to call.
   [[nodiscard]] WEIR_EXPORT Loader<Batch<Sample>> start() const;
   [[nodiscard]] WEIR_EXPORT Loader<Batch<Sample>> start(const Options& other) const;
+  /// `error`, which names a stage or an option, with its place in the file put in front; as it is
+  /// where the file does not know it. start() does this by itself.
+  [[nodiscard]] WEIR_EXPORT Error with_place(const Error& error) const;
 };
 
 /// Reads the pipeline file `path`. `variables` replace values of the file's `variables:`; a path

@@ -406,6 +406,21 @@ TEST(Output, OfARunThatCannotBeWrittenIsSaid) {
   EXPECT_EQ(run_program({"run", numbers()}, Output::closed).status, 3);
 }
 
+TEST(Check, WhatCannotRunIsNamedWithItsPlaceInTheFile) {
+  const std::string file = temporary_file(
+      "late.yaml",
+      "weir: 1\npipeline:\n  - range: {count: 10}\n  - filter: {keep: 0.5}\n    name: half\n"
+      "  - shuffle: {}\n  - batch: {size: 2}\n");
+  for (const char* verb : {"check", "run", "preview"}) {
+    const ProgramEnd end = run_program({verb, file});
+    EXPECT_EQ(end.status, 2) << verb;
+    EXPECT_THAT(end.err, ::testing::StartsWith(file + ":6:5: shuffle: ")) << verb;
+  }
+  const std::string many = temporary_file(
+      "many_workers.yaml", "weir: 1\npipeline: [range: {count: 10}]\nrun: {workers: 1000}\n");
+  EXPECT_THAT(run_program({"run", many}).err, ::testing::StartsWith(many + ":3:16: workers: "));
+}
+
 TEST(Check, PrintsThePlanAndRunsNothing) {
   const ProgramEnd end = run_program({"check", hard(), "--set", "drop=false"});
   EXPECT_EQ(end.status, 0) << end.err;
