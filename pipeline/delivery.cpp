@@ -29,6 +29,7 @@ FailureJudge::Policies policies_of(const StagePlan& plan, const Engine::Settings
 
 Delivery::Delivery(StagePlan plan, WorkerPool& pool, Settings settings)
     : plan_(std::move(plan)),
+      type_(plan_.stages.back().output),
       pool_(pool),
       settings_(std::move(settings)),
       judge_(plan_.source, settings_.quarantine, policies_of(plan_, settings_.engine)),
@@ -103,7 +104,9 @@ SlotHeader* Delivery::next() {
   // and their service times are measured together, up to the next call that may wait.
   while (SlotHeader* slot = engine_->take_local()) {
     holds_ = true;
-    switch (judge(*slot)) {
+    const bool plain = slot->state == SlotState::live && !slot->notes && to_skip_ == 0;
+    if (plain) fresh_ = false;
+    switch (plain ? Judged::give : judge(*slot)) {
       case Judged::give:
         deliver(slot);
         ++unrecorded_;
@@ -214,8 +217,8 @@ void Delivery::advance(const SampleInfo& info) {
 }
 
 void Delivery::deliver(SlotHeader* slot) {
-  const SlotType& type = *plan_.stages.back().output;
-  const std::size_t rows = type.rows(slot);
+  const SlotType& type = *type_;
+  const std::size_t rows = type.rows_of(slot);
   std::size_t replaced = slot->replaced ? rows : 0;
   if (slot->notes && !slot->replaced)
     for (const FailureNote& note : *slot->notes) replaced += note.replaced ? 1 : 0;

@@ -70,6 +70,7 @@ class Delivery {
   [[nodiscard]] bool ended() const;
 
   const StagePlan plan_;
+  const SlotType* const type_;  ///< of what next() hands over
   WorkerPool& pool_;
   Settings settings_;
   std::string resume_remark_;

@@ -95,11 +95,6 @@ void FailureJudge::judge(const FailureNotes& notes) {
   }
 }
 
-void FailureJudge::add_good(std::uint64_t rows) {
-  good_ += rows;
-  good_in_epoch_ += rows;
-}
-
 void FailureJudge::end_epoch() {
   const std::uint64_t total = good_in_epoch_ + bad_in_epoch_;
   for (const auto& [stage, tally] : tallies_) {

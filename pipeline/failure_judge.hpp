@@ -36,7 +36,10 @@ class FailureJudge {
   /// Throws Error for a note that ends the run or goes beyond its limit.
   void judge(const FailureNotes& notes);
   /// Rows delivered without a stand-in among them.
-  void add_good(std::uint64_t rows);
+  void add_good(std::uint64_t rows) {
+    good_ += rows;
+    good_in_epoch_ += rows;
+  }
   /// Throws Error when the epoch had no good sample, or too many bad ones.
   void end_epoch();
 
