@@ -100,6 +100,7 @@ void Observer::observe_stages(const Snapshot& snapshot, Observation& seen) {
   const double dt = seen.window_seconds;
   std::vector<StageWindow> windows;
   bool some_drifted = false;
+  double running_total = 0;
   for (std::size_t i = 0; i < snapshot.stages.size(); ++i) {
     const StageSnapshot& now = snapshot.stages[i];
     const StageSnapshot& before = last_->stages[i];
@@ -136,10 +137,24 @@ void Observer::observe_stages(const Snapshot& snapshot, Observation& seen) {
     stage.queue_full_share = clamped_share(now.queue.full_seconds - before.queue.full_seconds, dt);
     stage.drifted = stages_[i].add(window);
     stage.suspect = stages_[i].suspect();
-    some_drifted = some_drifted || stage.drifted;
     windows.push_back(window);
+    running_total += window.running_mean;
   }
   for (std::size_t i = 0; i < stages_.size(); ++i) {
+    // The times of a stage that costs next to nothing wander with the machine, and change nothing: it
+    // is learnt anew by itself.
+    StageObservation& stage = seen.stages[i];
+    if (!stage.drifted) continue;
+    if (windows[i].running_mean >= settings_.matters * running_total) {
+      some_drifted = true;
+    } else {
+      stage.drifted = false;
+      stage.suspect = false;
+      stages_[i].restart(windows[i]);
+    }
+  }
+  for (std::size_t i = 0; i < stages_.size(); ++i) {
+    if (windows[i].running_mean < settings_.matters * running_total) seen.stages[i].suspect = false;
     if (some_drifted) stages_[i].restart(windows[i]);
     seen.stages[i].estimate = stages_[i].estimate();
   }

@@ -250,7 +250,10 @@ void LoaderCore::emit_tuned() {
     origin.queues.push_back({stage->name, stage->queue.capacity_items});
   const std::optional<TunedFile> file = make_tuned_file(status, origin);
   if (!file) {
-    emit_remark_ = "no tuned file: no allocation was verified in the time; run longer";
+    emit_remark_ = status.label == "contended"
+                       ? "no tuned file: other programs kept the processors busy all the time, so "
+                         "that nothing could be verified; run it again on a quieter machine"
+                       : "no tuned file: no allocation was verified in the time; run longer";
     return;
   }
   write_tuned_file(*file, options_.emit);

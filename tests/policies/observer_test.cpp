@@ -96,6 +96,35 @@ TEST(Observer, StarvedStageHasAValidServiceTime) {
   EXPECT_GT(seen.stages[1].wait_input_share, 0.5);
 }
 
+TEST(Observer, ACostThatHardlyCountsMayChangeWithoutAlarm) {
+  SimulatedLoader loader;
+  loader.stages = {{.name = "tiny", .seconds = 2e-6}, {.name = "work", .seconds = 4e-3}};
+  SimulatedPlant plant(4, {loader});
+  Observer observer(PolicySettings{}, false);
+  const Observation before = watched(plant, observer, 40);
+  ASSERT_TRUE(before.stages[1].estimate.trusted);
+  plant.stage(0).seconds = 8e-6;
+  for (int i = 0; i < 40; ++i) {
+    plant.advance(0.1);
+    const Observation seen = observer.observe(plant.snapshot(), plant.allocation(), false);
+    EXPECT_FALSE(seen.stages[0].drifted) << "window " << i;
+    EXPECT_FALSE(seen.stages[0].suspect) << "window " << i;
+    EXPECT_TRUE(seen.stages[1].estimate.trusted) << "window " << i;
+  }
+  const Observation after = observer.observe(plant.snapshot(), plant.allocation(), false);
+  EXPECT_NEAR(after.stages[0].estimate.service_seconds, 8e-6, 1e-6);
+
+  // The same change of a stage that counts is an alarm.
+  plant.stage(1).seconds = 16e-3;
+  bool drifted = false;
+  for (int i = 0; i < 40; ++i) {
+    plant.advance(0.1);
+    drifted = drifted || observer.observe(plant.snapshot(), plant.allocation(), false)
+                             .stages[1].drifted;
+  }
+  EXPECT_TRUE(drifted);
+}
+
 TEST(Observer, SameSnapshotsGiveTheSameObservations) {
   SimulatedPlant plant(8, {image_line()});
   Observer one(PolicySettings{}, false);
