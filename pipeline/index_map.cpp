@@ -11,7 +11,8 @@
 
 namespace weir::detail {
 
-IndexShuffle::IndexShuffle(std::uint64_t size, std::uint64_t key) : size_(size), key_(key) {
+IndexShuffle::IndexShuffle(std::uint64_t size, std::uint64_t key)
+    : size_(size), key_(key), rounds_(size < 1024 ? 16 : 4) {
   const auto bits = static_cast<unsigned>(std::bit_width(std::max<std::uint64_t>(size, 2) - 1));
   half_bits_ = (bits + 1) / 2;
 }
@@ -22,7 +23,7 @@ std::uint64_t IndexShuffle::operator()(std::uint64_t place) const {
   do {
     std::uint64_t left = value >> half_bits_;
     std::uint64_t right = value & mask;
-    for (std::uint64_t round = 0; round < 4; ++round) {
+    for (std::uint64_t round = 0; round < rounds_; ++round) {
       const std::uint64_t mixed = mix_bits(key_ + (round << 60U) + right) & mask;
       left = std::exchange(right, left ^ mixed);
     }

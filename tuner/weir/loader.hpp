@@ -110,7 +110,9 @@ class Loader : public detail::LoaderBase {
       explicit Iterator(Epoch* epoch) : epoch_(epoch) { ++*this; }
       Iterator& operator++() {
         epoch_->current_.reset();
-        epoch_->current_ = epoch_->loader_->next();
+        // Constructed and not assigned: a value need only be movable.
+        if (std::optional<T> value = epoch_->loader_->next())
+          epoch_->current_.emplace(std::move(*value));
         return *this;
       }
       void operator++(int) { ++*this; }
