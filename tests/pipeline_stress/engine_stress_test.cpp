@@ -87,7 +87,7 @@ TEST(EngineStress, ClosesBesideAConsumer) {
         while (run.consume(1000)) {
         }
       });
-      for (std::uint64_t i = 0; i < (round * 37) % 400; ++i) std::this_thread::yield();
+      for (std::uint64_t i = 0; i < (round * 37) % 40; ++i) std::this_thread::yield();
       std::thread other([&run] { run.close(); });
       run.close();
       other.join();
