@@ -37,14 +37,35 @@ struct CloseFolder {
   void operator()(DIR* folder) const { ::closedir(folder); }
 };
 
+bool name_matches(std::string_view pattern, std::string_view name) {
+  return ::fnmatch(std::string(pattern).c_str(), std::string(name).c_str(), 0) == 0;
+}
+
+/// Folder by folder; `**` stands for any number of folders, none included, and at the end for all that
+/// is below.
+bool path_matches(std::string_view pattern, std::string_view path) {
+  const std::size_t pattern_end = pattern.find('/');
+  const std::string_view first = pattern.substr(0, pattern_end);
+  const bool last = pattern_end == std::string_view::npos;
+  if (first == "**") {
+    if (last) return true;
+    for (std::string_view below = path;;) {
+      if (path_matches(pattern.substr(pattern_end + 1), below)) return true;
+      const std::size_t slash = below.find('/');
+      if (slash == std::string_view::npos) return false;
+      below.remove_prefix(slash + 1);
+    }
+  }
+  const std::size_t slash = path.find('/');
+  if (last != (slash == std::string_view::npos)) return false;
+  if (!name_matches(first, path.substr(0, slash))) return false;
+  return last || path_matches(pattern.substr(pattern_end + 1), path.substr(slash + 1));
+}
+
 class Lister {
  public:
   Lister(const std::string& root, const FilesOptions& options) : root_(root), options_(options) {
-    // "**/" may stand for no folder at all.
     pattern_has_slash_ = options.pattern.find('/') != std::string::npos;
-    shorter_pattern_ = options.pattern;
-    const std::size_t stars = shorter_pattern_.find("**/");
-    if (stars != std::string::npos) shorter_pattern_.erase(stars, 3);
   }
 
   void run() {
@@ -181,9 +202,10 @@ class Lister {
     names.append(name);
     if (first_seen_.empty()) first_seen_ = names.substr(start);
     if (!options_.pattern.empty()) {
-      const std::string subject = pattern_has_slash_ ? names.substr(start) : std::string(name);
-      if (::fnmatch(options_.pattern.c_str(), subject.c_str(), 0) != 0 &&
-          ::fnmatch(shorter_pattern_.c_str(), subject.c_str(), 0) != 0) {
+      const bool fits = pattern_has_slash_
+                            ? path_matches(options_.pattern, std::string_view(names).substr(start))
+                            : name_matches(options_.pattern, name);
+      if (!fits) {
         names.resize(start);
         return;
       }
@@ -194,7 +216,6 @@ class Lister {
   const std::string& root_;
   const FilesOptions& options_;
   bool pattern_has_slash_ = false;
-  std::string shorter_pattern_;
   std::set<std::pair<dev_t, ino_t>> entered_;  ///< the folders that we are inside of
   std::uint64_t seen_files_ = 0;
   std::uint64_t seen_folders_ = 0;
@@ -288,6 +309,7 @@ FileIndex FileIndex::read_list(const std::string& list_file, const std::string& 
   const std::size_t slash = list_file.rfind('/');
   index.root_ = slash == std::string::npos ? "." : list_file.substr(0, std::max<std::size_t>(slash, 1));
   std::vector<std::string> labels;
+  std::vector<std::size_t> line_of;  ///< each label's
   bool labelled = false;
   bool numbers = true;
   for (std::size_t i = 0; i < lines.size(); ++i) {
@@ -306,6 +328,7 @@ FileIndex FileIndex::read_list(const std::string& list_file, const std::string& 
     index.ends_.push_back(index.names_.size());
     if (!labelled) continue;
     labels.push_back(line.substr(comma + 1));
+    line_of.push_back(i + 1);
     std::int32_t number = 0;
     const char* end = labels.back().data() + labels.back().size();
     const auto [stop, error] = std::from_chars(labels.back().data(), end, number);
@@ -314,16 +337,25 @@ FileIndex FileIndex::read_list(const std::string& list_file, const std::string& 
   if (index.ends_.empty())
     throw Error(ErrorKind::usage, list_file, "names no file; write one path[,label] a line");
   if (!labelled) return index;
-  if (!numbers || !classes_file.empty())
-    index.classes_ = settle_classes(
-        numbers ? std::set<std::string>{} : std::set<std::string>(labels.begin(), labels.end()),
-        classes_file);
-  for (const std::string& label : labels) {
+  if (!numbers) {
+    index.classes_ =
+        settle_classes(std::set<std::string>(labels.begin(), labels.end()), classes_file);
+  } else if (!classes_file.empty() && ::access(classes_file.c_str(), F_OK) == 0) {
+    index.classes_ = read_lines(classes_file);
+  }
+  std::map<std::string, std::int32_t> by_name;
+  for (std::size_t i = 0; i < index.classes_.size(); ++i)
+    by_name.emplace(index.classes_[i], static_cast<std::int32_t>(i));
+  for (std::size_t i = 0; i < labels.size(); ++i) {
+    const std::string& label = labels[i];
     std::int32_t number = 0;
     if (numbers) std::from_chars(label.data(), label.data() + label.size(), number);
-    else
-      number = static_cast<std::int32_t>(
-          std::find(index.classes_.begin(), index.classes_.end(), label) - index.classes_.begin());
+    else number = by_name.at(label);
+    if (numbers && !index.classes_.empty() &&
+        static_cast<std::size_t>(number) >= index.classes_.size())
+      throw Error(ErrorKind::usage, list_file + ":" + std::to_string(line_of[i]),
+                  "label " + label + ", but " + classes_file + " has " +
+                      std::to_string(index.classes_.size()) + " classes, counted from 0");
     index.labels_.push_back(number);
   }
   return index;

@@ -13,8 +13,8 @@ namespace weir {
 enum class Labels { none, parent_folder };
 
 struct FilesOptions {
-  /// Shell pattern on the name, or on the path below the root when it contains a slash ("*.jpg",
-  /// "train/**/*.png"); empty: every file that is not hidden.
+  /// Shell pattern on the name, or, when it contains a slash, on the path below the root, folder by
+  /// folder ("*.jpg", "train/*.png", "train/**/*.png"); empty: every file that is not hidden.
   std::string pattern = {};
   Labels labels = Labels::none;
   bool recursive = true;
@@ -28,8 +28,8 @@ struct FilesOptions {
 /// Thread safety: immutable once made.
 class WEIR_EXPORT FileIndex {
  public:
-  /// Lists `root`. Hidden entries are skipped and counted; links to folders are followed once each, so
-  /// that loops end. Throws Error(usage) for a missing folder, and when nothing matched, saying what
+  /// Lists `root`. Hidden entries are skipped and counted; links are followed, but never into a folder
+  /// that the listing is inside of, so that loops end. Throws Error(usage) for a missing folder, and when nothing matched, saying what
   /// was looked for and what was seen.
   [[nodiscard]] static FileIndex list(const std::string& root, const FilesOptions& options);
   /// Reads a list file: one `path[,label]` a line, relative to the list's folder, in the list's order.
