@@ -1,0 +1,20 @@
+# weir_readme_block(LANGUAGE NUMBER FILE): writes the block of that language and number, from 1, in
+# README.md to FILE. FILE is left alone where nothing changed, so that nothing is compiled for
+# nothing.
+function(weir_readme_block language number file)
+  file(READ ${PROJECT_SOURCE_DIR}/README.md text)
+  foreach(i RANGE 1 ${number})
+    string(FIND "${text}" "```${language}\n" begin)
+    if(begin LESS 0)
+      message(FATAL_ERROR "README.md has no block ${i} of ${language}.")
+    endif()
+    string(LENGTH "```${language}\n" fence)
+    math(EXPR begin "${begin} + ${fence}")
+    string(SUBSTRING "${text}" ${begin} -1 text)
+  endforeach()
+  string(FIND "${text}" "```" end)
+  string(SUBSTRING "${text}" 0 ${end} block)
+  file(WRITE ${file}.new "${block}")
+  file(COPY_FILE ${file}.new ${file} ONLY_IF_DIFFERENT)
+endfunction()
+set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/README.md)
