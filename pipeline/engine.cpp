@@ -96,9 +96,10 @@ void Engine::make_edges(const StagePlan& plan) {
         renumber.resume_split = settings_.resume->split;
         renumber.resume_epoch = settings_.resume->epoch;
       }
-      renumber.pass_is_over = [this](const SampleInfo& info) {
+      // The generators behind this edge still have items of the pass to give.
+      renumber.pass_is_over = [this, in_front = unfolding_](const SampleInfo& info) {
         inlet_->end_pass(info);
-        for (UnfoldEdge* edge : unfolding_) edge->end_pass(info);
+        for (UnfoldEdge* edge : in_front) edge->end_pass(info);
       };
       edges_.push_back(std::make_unique<RenumberEdge>(type, kFirstDepth, ledger, std::move(renumber)));
     } else if (i + 1 == plan.stages.size()) {

@@ -17,8 +17,9 @@ class RangeSet {
     std::uint64_t end = 0;
   };
 
-  /// Adds [begin, end). Requires: no index of it is in the set; begin < end.
+  /// Adds [begin, end), which may be empty. Requires: no index of it is in the set.
   void insert(std::uint64_t begin, std::uint64_t end) {
+    if (begin == end) return;
     std::size_t at = ranges_.size();
     while (at > 0 && ranges_[at - 1].begin > begin) --at;
     count_ += end - begin;

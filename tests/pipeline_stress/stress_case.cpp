@@ -87,6 +87,14 @@ Stream<Item> with_link(const Stream<Item>& stream, const StressCase& stress, std
           parts.push_back(rules.item(id));
         return parts;
       });
+    case Kind::generator:
+      return stream.flat_map(name, [rules, index, link](Item item) {
+        return [rules, ids = rules.expanded(item.id, index, link.count),
+                next = std::size_t{0}]() mutable -> std::optional<Item> {
+          if (next == ids.size()) return std::nullopt;
+          return rules.item(ids[next++]);
+        };
+      });
     case Kind::shuffle_buffer: return stream.shuffle({.buffer = link.count});
     case Kind::take: return stream.take(link.count);
     case Kind::skip: return stream.skip(link.count);
@@ -113,18 +121,20 @@ StressCase stress_case(std::uint64_t seed) {
   bool index = stress.indexed;
   for (std::uint64_t i = 0; i < count; ++i) {
     StressLink link;
-    link.kind = static_cast<Kind>(below(9));
+    link.kind = static_cast<Kind>(below(10));
     const bool counts = link.kind == Kind::take || link.kind == Kind::skip;
     // What a count leaves behind a shuffle, or with any order, is no function of the items.
     // While the index holds, counts are of places, bad samples included.
     if (counts && (mixes || stress.any_order || (bad && index))) link.kind = Kind::map;
     bad = bad || link.kind == Kind::bad_map;
-    index = index && link.kind != Kind::filter && link.kind != Kind::flat_map;
+    const bool splits = link.kind == Kind::flat_map || link.kind == Kind::generator;
+    index = index && link.kind != Kind::filter && !splits;
     if (link.kind == Kind::shuffle_buffer) mixes = true;
     switch (link.kind) {
       case Kind::capped_map: link.count = 1 + below(3); break;
       case Kind::filter: link.count = 1 + below(4); break;
-      case Kind::flat_map: link.count = 1 + below(4); break;
+      case Kind::flat_map:
+      case Kind::generator: link.count = 1 + below(4); break;
       case Kind::shuffle_buffer: link.count = 1 + below(12); break;
       case Kind::take: link.count = 1 + below(40); break;
       case Kind::skip: link.count = below(10); break;
@@ -142,8 +152,8 @@ StressCase stress_case(std::uint64_t seed) {
 }
 
 std::string StressCase::text() const {
-  static constexpr const char* kNames[] = {"map",      "serial_map",     "capped_map", "bad_map", "filter",
-                                           "flat_map", "shuffle_buffer", "take",       "skip"};
+  static constexpr const char* kNames[] = {"map",       "serial_map",     "capped_map", "bad_map", "filter", "flat_map",
+                                           "generator", "shuffle_buffer", "take",       "skip"};
   std::string text = "seed " + std::to_string(seed) + ": " + std::to_string(items) +
                      (indexed ? " indexed" : " generated") + " items, " + std::to_string(epochs) +
                      " epochs";
@@ -181,6 +191,7 @@ std::vector<std::uint64_t> StressCase::reference() const {
           if (rules.keeps(id, l, link.count)) next.push_back(id);
           break;
         case Kind::flat_map:
+        case Kind::generator:
           for (const std::uint64_t part : rules.expanded(id, l, link.count)) next.push_back(part);
           break;
         case Kind::shuffle_buffer: next.push_back(id); break;
@@ -213,6 +224,7 @@ std::uint64_t StressCase::batch_bytes() const {
   bool splits = false;
   for (const StressLink& link : links) {
     const std::uint64_t container = sizeof(std::vector<Item>) + link.count * most_item_bytes;
+    if (link.kind == Kind::generator) bytes += sizeof(void*);
     if (link.kind == Kind::flat_map) {
       splits = true;
       bytes += container;  // Held whole until its last item, which may be of the next batch, moves on.
