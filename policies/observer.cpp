@@ -141,8 +141,8 @@ void Observer::observe_stages(const Snapshot& snapshot, Observation& seen) {
     running_total += window.running_mean;
   }
   for (std::size_t i = 0; i < stages_.size(); ++i) {
-    // The times of a stage that costs next to nothing wander with the machine, and change nothing: it
-    // is learnt anew by itself.
+    // The times of a stage that costs next to nothing wander with the machine, and change nothing:
+    // it is learnt anew by itself.
     StageObservation& stage = seen.stages[i];
     if (!stage.drifted) continue;
     if (windows[i].running_mean >= settings_.matters * running_total) {

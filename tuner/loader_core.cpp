@@ -73,17 +73,19 @@ LoaderCore::LoaderCore(const std::shared_ptr<const Step>& step, const Options& o
   budget_.throw_if_refused();
   memory_ = derive_memory_limit(options_.memory_bytes);
   // What was derived is a guess; whole MiB read better in files and tables.
-  if (!options_.memory_bytes && memory_.bytes >= kMebibyte) memory_.bytes -= memory_.bytes % kMebibyte;
+  if (!options_.memory_bytes && memory_.bytes >= kMebibyte)
+    memory_.bytes -= memory_.bytes % kMebibyte;
   if (options_.nested_threads == NestedThreads::one) {
     register_image_thread_pool();
     nested_.emplace();
   }
 
-  StagePlan plan = make_stage_plan(step, options_.seed, fusion_of(options_.fuse),
-                                   options_.order == Order::any);
+  StagePlan plan =
+      make_stage_plan(step, options_.seed, fusion_of(options_.fuse), options_.order == Order::any);
   first_stages_ = first_observation(plan);
-  Decision start = make_policy(options_.strict ? "even" : "share", options_.strict, PolicySettings{})
-                       ->start(first_stages_, std::nullopt);
+  Decision start =
+      make_policy(options_.strict ? "even" : "share", options_.strict, PolicySettings{})
+          ->start(first_stages_, std::nullopt);
   Allocation allocation = start.allocation.value_or(Allocation{});
   structure_ = plan.structure;
   if (!options_.tuned.empty()) {
@@ -119,7 +121,8 @@ LoaderCore::LoaderCore(const std::shared_ptr<const Step>& step, const Options& o
   const std::string remark = delivery_->plan().source->remark();
   if (!remark.empty()) say(remark);
   for (const std::string& stage : delivery_->engine().without_bytes())
-    say("stage '" + stage + "' gives values that do not say how many bytes they hold; sizeof "
+    say("stage '" + stage +
+        "' gives values that do not say how many bytes they hold; sizeof "
         "stands in, define weir::bytes_of for the type to bound memory");
 }
 
@@ -135,7 +138,8 @@ void LoaderCore::settle_options() {
   const auto refuse = [this](const std::string& text) {
     throw Error(ErrorKind::usage, options_.name, text);
   };
-  if (options_.epochs && *options_.epochs == 0) refuse("epochs is 0; use 1 or more, or leave it out");
+  if (options_.epochs && *options_.epochs == 0)
+    refuse("epochs is 0; use 1 or more, or leave it out");
   if (options_.memory_bytes && *options_.memory_bytes == 0)
     refuse("memory is 0 bytes; use more, or leave it out");
   if (options_.reserve < 0) refuse("reserve is negative; use 0 or more");
@@ -297,8 +301,7 @@ Summary LoaderCore::summary() const {
   MutexLock lock(mutex_);
   const Snapshot snapshot = closed_ ? *last_ : pool_->snapshot();
   const Allocation allocation = closed_ ? *last_allocation_ : pool_->allocation();
-  const int loader =
-      closed_ ? last_loader_ : pool_->index_of(&delivery_->engine().stages());
+  const int loader = closed_ ? last_loader_ : pool_->index_of(&delivery_->engine().stages());
   summary.budget_active = allocation.active;
   summary.peak_workers = closed_ ? peak_workers_ : pool_->peak_unparked();
   summary.peak_bytes = snapshot.memory_peak_bytes;
@@ -395,10 +398,11 @@ void LoaderCore::set_allocation(const Allocation& allocation) {
   const Allocation now = pool_->allocation();
   if (next.structure == 0) next.structure = now.structure;
   if (!pool_->apply(next))
-    throw Error(ErrorKind::usage, options_.name,
-                fmt::format("an allocation of {} stages for a pool of {}; take allocation(), change "
-                            "it and set it, while no other loader comes or goes",
-                            allocation.stages.size(), now.stages.size()));
+    throw Error(
+        ErrorKind::usage, options_.name,
+        fmt::format("an allocation of {} stages for a pool of {}; take allocation(), change "
+                    "it and set it, while no other loader comes or goes",
+                    allocation.stages.size(), now.stages.size()));
 }
 
 }  // namespace weir::detail

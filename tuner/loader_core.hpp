@@ -79,7 +79,7 @@ class LoaderCore {
   MachineIdentity machine_ WEIR_GUARDED_BY(mutex_);
   int last_loader_ WEIR_GUARDED_BY(mutex_) = 0;
   int peak_workers_ WEIR_GUARDED_BY(mutex_) = 0;
-  std::optional<Snapshot> last_ WEIR_GUARDED_BY(mutex_);        ///< taken when closing
+  std::optional<Snapshot> last_ WEIR_GUARDED_BY(mutex_);  ///< taken when closing
   std::optional<Allocation> last_allocation_ WEIR_GUARDED_BY(mutex_);
   bool closed_ WEIR_GUARDED_BY(mutex_) = false;
   Nanoseconds settle_checked_ = 0;  ///< the consumer's

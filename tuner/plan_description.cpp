@@ -14,10 +14,14 @@ namespace {
 std::string kind_of(const detail::PlannedStage& stage) {
   if (stage.steps.empty()) return "pass";
   switch (stage.steps.back()->kind) {
-    case detail::Step::Kind::filter: return "filter";
-    case detail::Step::Kind::flat_map: return "flat_map";
-    case detail::Step::Kind::batch: return "batch";
-    default: return "map";
+    case detail::Step::Kind::filter:
+      return "filter";
+    case detail::Step::Kind::flat_map:
+      return "flat_map";
+    case detail::Step::Kind::batch:
+      return "batch";
+    default:
+      return "map";
   }
 }
 
@@ -56,8 +60,8 @@ PlanDescription describe_plan(const std::shared_ptr<const detail::Step>& last,
     stage.cap = planned.options.cap;
     stage.queue = planned.depth;
     for (const auto& step : planned.renumbering)
-      stage.behind += fmt::format("{}{} {}", stage.behind.empty() ? "" : ", ", step->name,
-                                  step->count);
+      stage.behind +=
+          fmt::format("{}{} {}", stage.behind.empty() ? "" : ", ", step->name, step->count);
   }
   return description;
 }

@@ -8,9 +8,12 @@ namespace weir::detail {
 
 [[nodiscard]] inline Fusion fusion_of(Fuse fuse) {
   switch (fuse) {
-    case Fuse::automatic: return Fusion::automatic;
-    case Fuse::all: return Fusion::all;
-    case Fuse::off: return Fusion::off;
+    case Fuse::automatic:
+      return Fusion::automatic;
+    case Fuse::all:
+      return Fusion::all;
+    case Fuse::off:
+      return Fusion::off;
   }
   return Fusion::automatic;
 }

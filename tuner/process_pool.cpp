@@ -74,9 +74,8 @@ std::shared_ptr<WorkerPool> process_pool(const PoolRequest& request) {
   if (std::shared_ptr<WorkerPool> pool = process.pool.lock()) {
     if (pool->workers() != request.budget.threads)
       throw Error(ErrorKind::usage, request.loader,
-                  "asks for " + std::to_string(request.budget.threads) +
-                      " workers, but loader '" + process.first_loader + "' runs with " +
-                      std::to_string(pool->workers()) +
+                  "asks for " + std::to_string(request.budget.threads) + " workers, but loader '" +
+                      process.first_loader + "' runs with " + std::to_string(pool->workers()) +
                       "; the loaders of a process share one pool: give both the same workers");
     return pool;
   }

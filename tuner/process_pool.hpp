@@ -21,9 +21,10 @@ struct PoolRequest {
   Allocation first;
 };
 
-/// The one pool of the process: made with the first loader, shared by those that come while it lives,
-/// ended with the last. Throws Error(usage) where a loader asks for another number of workers, naming
-/// both. Shared ownership, because which loader is the last is known only when it ends.
+/// The one pool of the process: made with the first loader, shared by those that come while it
+/// lives, ended with the last. Throws Error(usage) where a loader asks for another number of
+/// workers, naming both. Shared ownership, because which loader is the last is known only when it
+/// ends.
 [[nodiscard]] std::shared_ptr<WorkerPool> process_pool(const PoolRequest& request);
 
 }  // namespace weir::detail

@@ -15,8 +15,8 @@ enum class ErrorKind {
   cannot = 3,  ///< Not possible on this machine: the message says what is missing.
 };
 
-/// The one exception type of set-up and control, and the form in which the data path hands the first
-/// failure to the consumer.
+/// The one exception type of set-up and control, and the form in which the data path hands the
+/// first failure to the consumer.
 ///
 /// The message is complete: it names the place (stage; file, line and key; system call and path),
 /// the value, what is allowed and the next step. `where()` repeats the place alone.
@@ -38,12 +38,12 @@ class WEIR_EXPORT Error : public std::runtime_error {
   std::string where_;
 };
 
-/// Thrown by a stage for one sample that cannot be used. It is the only exception of a user function
-/// that `on_bad_sample` of the whole run applies to; any other fails the run unless the stage has a
-/// policy of its own.
+/// Thrown by a stage for one sample that cannot be used. It is the only exception of a user
+/// function that `on_bad_sample` of the whole run applies to; any other fails the run unless the
+/// stage has a policy of its own.
 ///
-/// The message is the reason alone ("damaged: premature end of JPEG data"); path, sample id and stage
-/// are added by the runtime.
+/// The message is the reason alone ("damaged: premature end of JPEG data"); path, sample id and
+/// stage are added by the runtime.
 class WEIR_EXPORT BadSample : public std::runtime_error {
  public:
   explicit BadSample(const std::string& reason);

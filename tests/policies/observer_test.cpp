@@ -119,8 +119,8 @@ TEST(Observer, ACostThatHardlyCountsMayChangeWithoutAlarm) {
   bool drifted = false;
   for (int i = 0; i < 40; ++i) {
     plant.advance(0.1);
-    drifted = drifted || observer.observe(plant.snapshot(), plant.allocation(), false)
-                             .stages[1].drifted;
+    drifted =
+        drifted || observer.observe(plant.snapshot(), plant.allocation(), false).stages[1].drifted;
   }
   EXPECT_TRUE(drifted);
 }

@@ -37,15 +37,16 @@ class WEIR_EXPORT LoaderBase {
   LoaderBase& operator=(LoaderBase&&) noexcept = default;
   ~LoaderBase() = default;
 
-  /// Stops everything and joins; next() returns nullopt from then on. Returns within a second plus the
-  /// longest user call under way. May be called from any thread, and while another is in next().
+  /// Stops everything and joins; next() returns nullopt from then on. Returns within a second plus
+  /// the longest user call under way. May be called from any thread, and while another is in
+  /// next().
   void close();
 
   [[nodiscard]] Summary summary() const;
   [[nodiscard]] Snapshot telemetry() const;
   [[nodiscard]] Allocation allocation() const;
-  /// Sets the knobs by hand, clamped to the budget. Throws Error(usage) when the number of stages is
-  /// another.
+  /// Sets the knobs by hand, clamped to the budget. Throws Error(usage) when the number of stages
+  /// is another.
   void set_allocation(const Allocation& allocation);
   /// Depth of the queue behind stage `name`, in items. Throws Error(usage) for an unknown stage.
   void resize_queue(const std::string& stage, std::int64_t items);
@@ -81,16 +82,16 @@ class WEIR_EXPORT LoaderBase {
 ///     for (int epoch = 0; epoch < 90; ++epoch)
 ///       for (auto& batch : loader.epoch(epoch)) train(batch);
 ///
-/// Thread safety: next(), epoch(), mark() and position() belong to one consumer thread; everything else
-/// may be called from any thread. Destruction closes; it must not run beside next().
+/// Thread safety: next(), epoch(), mark() and position() belong to one consumer thread; everything
+/// else may be called from any thread. Destruction closes; it must not run beside next().
 template <class T>
 class Loader : public detail::LoaderBase {
  public:
   using detail::LoaderBase::LoaderBase;
 
-  /// The next value; nullopt once at the end of each epoch and, after the last epoch or close(), for
-  /// good. Throws the first failure, in index order: Error, with stage, sample id and path (the user's
-  /// own exception is nested in it).
+  /// The next value; nullopt once at the end of each epoch and, after the last epoch or close(),
+  /// for good. Throws the first failure, in index order: Error, with stage, sample id and path (the
+  /// user's own exception is nested in it).
   [[nodiscard]] std::optional<T> next() {
     detail::SlotHeader* slot = next_slot();
     if (slot == nullptr) return std::nullopt;

@@ -13,7 +13,8 @@ namespace weir {
 
 /// `any` gives completion order and refuses a resume.
 enum class Order { input, any };
-/// Which adjacent operators become one stage: cheap built-in ones, all, or none. Never changes a byte.
+/// Which adjacent operators become one stage: cheap built-in ones, all, or none. Never changes a
+/// byte.
 enum class Fuse { automatic, all, off };
 /// What to do with a tuned file that was made for other stages.
 enum class TunedMismatch { refuse, ignore };
@@ -34,9 +35,9 @@ struct Options {
   bool digest = false;     ///< digest what is delivered, see Summary
 
   // Machine.
-  std::optional<int> workers;  ///< none: the machine's budget
-  bool oversubscribe = false;  ///< allow more workers than the budget, for emulation
-  int reserve = 0;             ///< hardware threads left to the consumer
+  std::optional<int> workers;                 ///< none: the machine's budget
+  bool oversubscribe = false;                 ///< allow more workers than the budget, for emulation
+  int reserve = 0;                            ///< hardware threads left to the consumer
   std::optional<std::uint64_t> memory_bytes;  ///< none: a quarter of what this process may have
   NestedThreads nested_threads = NestedThreads::one;
   /// Everything on the thread that calls next(), for debugging; no tuning.
@@ -47,14 +48,14 @@ struct Options {
   std::string policy;  ///< empty: "balance" with autotune; else "share", with strict "even"
   bool strict = false;
   std::map<std::string, std::string> settings;  ///< of the policy, see `weir policies`
-  std::string tuned;  ///< a tuned file to start from
+  std::string tuned;                            ///< a tuned file to start from
   TunedMismatch tuned_mismatch = TunedMismatch::refuse;
-  std::string emit;   ///< where the tuned file is written when settled and at the end
-  std::string log;    ///< decision log, JSON lines
+  std::string emit;  ///< where the tuned file is written when settled and at the end
+  std::string log;   ///< decision log, JSON lines
 
   std::optional<Position> resume;
-  /// Where messages for the user go, one line each, from any thread of the loader's; the library itself
-  /// prints nothing.
+  /// Where messages for the user go, one line each, from any thread of the loader's; the library
+  /// itself prints nothing.
   std::function<void(const std::string&)> say;
 };
 

@@ -19,7 +19,7 @@ struct PlanDescription {
     std::vector<std::string> operators;
     std::string kind;  ///< map, filter, flat_map, batch, pass
     bool serial = false;
-    int workers = 0;   ///< by hand; 0: the tuner's business
+    int workers = 0;  ///< by hand; 0: the tuner's business
     int cap = 0;
     std::int64_t queue = 0;
     std::string behind;  ///< what its output edge does: "take 10", "shuffle 1000"; empty: nothing
@@ -29,18 +29,18 @@ struct PlanDescription {
   std::optional<std::uint64_t> source_items;
   std::optional<std::uint64_t> outputs_per_epoch;
   bool outputs_exact = false;
-  bool in_place = false;      ///< the last stage in front of `batch` writes into the batch
+  bool in_place = false;  ///< the last stage in front of `batch` writes into the batch
   bool exact_resume = false;
   bool any_order = false;
-  std::string structure;      ///< hash of stages and what changes their cost
+  std::string structure;  ///< hash of stages and what changes their cost
   int budget_threads = 0;
   std::string budget_source;
   std::uint64_t memory_bound_bytes = 0;
-  std::string remark;         ///< of the source
+  std::string remark;  ///< of the source
 };
 
 /// Throws Error for a sequence that cannot run, and where the budget is refused.
-[[nodiscard]] WEIR_EXPORT PlanDescription describe_plan(
-    const std::shared_ptr<const detail::Step>& last, const Options& options);
+[[nodiscard]] WEIR_EXPORT PlanDescription
+describe_plan(const std::shared_ptr<const detail::Step>& last, const Options& options);
 
 }  // namespace weir
