@@ -8,8 +8,8 @@
 #include <weir/allocation.hpp>
 #include <weir/random.hpp>
 
+#include "bench/support/packet_telemetry.hpp"
 #include "machine/thread_usage.hpp"
-#include "pipeline/counters.hpp"
 #include "pipeline/edge.hpp"
 #include "pipeline/index_map.hpp"
 #include "pipeline/philox.hpp"
@@ -93,28 +93,9 @@ void clock_reading(benchmark::State& state) {
 }
 BENCHMARK(clock_reading);
 
-/// What a worker counts for a packet: two clock readings and the counters of its stage.
 void packet_telemetry(benchmark::State& state) {
-  StageCounters counters;
-  Nanoseconds begun = monotonic_now();
-  for (auto _ : state) {
-    counters.started_ns.set(begun);
-    const Nanoseconds now = monotonic_now();
-    const Nanoseconds elapsed = now - begun;
-    counters.started_ns.set(0);
-    counters.slot_ns.add(elapsed);
-    counters.unattributed_ns.add(elapsed);
-    counters.packets.add(1);
-    counters.items_in.add(2);
-    counters.items_out.add(2);
-    counters.bytes_out.add(16);
-    const double each = static_cast<double>(elapsed) / 2;
-    counters.slot_seconds_squared.add(each * each * 2e-18);
-    counters.service_times[DurationHistogram::bucket(static_cast<std::uint64_t>(each))].add(2);
-    begun = monotonic_now();
-  }
-  state.counters["share of 100 us"] = benchmark::Counter(
-      10'000, benchmark::Counter::kIsIterationInvariantRate | benchmark::Counter::kInvert);
+  bench::PacketTelemetry telemetry;
+  for (auto _ : state) telemetry.count(2);
 }
 BENCHMARK(packet_telemetry);
 

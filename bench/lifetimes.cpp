@@ -2,9 +2,11 @@
 // descriptors and threads must not grow. Fails if they do.
 
 #include <malloc.h>
+#include <unistd.h>
 
 #include <cstdint>
 #include <cstdio>
+#include <cstdlib>
 #include <filesystem>
 #include <iterator>
 #include <string>
@@ -55,6 +57,12 @@ void one_pipeline(int number) {
 
 int main(int count, char** values) {
   const weir::bench::Arguments arguments = weir::bench::read_arguments(count, values);
+  // Chunks that the allocator keeps for threads that may come count as used: without them, and with
+  // one arena, the heap holds what the program holds. The allocator reads this at the start alone.
+  if (std::getenv("GLIBC_TUNABLES") == nullptr) {
+    ::setenv("GLIBC_TUNABLES", "glibc.malloc.tcache_count=0:glibc.malloc.arena_max=1", 1);
+    ::execv("/proc/self/exe", values);
+  }
   const int pipelines = arguments.quick ? 60 : 1000;
   const int warm = pipelines / 3;
   Holdings before;
@@ -67,13 +75,13 @@ int main(int count, char** values) {
   const double grown =
       static_cast<double>(after.heap_bytes) - static_cast<double>(before.heap_bytes);
   std::printf("%d pipelines made and destroyed, compared from the %dth on\n", pipelines, warm);
-  weir::bench::print_goal("heap growth, bytes a pipeline", grown / made, "at most", 16);
+  weir::bench::print_goal("heap growth, bytes a pipeline", grown / made, "at most", 0);
   weir::bench::print_goal("descriptors more",
                           static_cast<double>(after.descriptors - before.descriptors), "at most",
                           0);
   weir::bench::print_goal("threads more", static_cast<double>(after.threads - before.threads),
                           "at most", 0);
-  const bool kept = grown / made <= 16 && after.descriptors <= before.descriptors &&
+  const bool kept = grown <= 0 && after.descriptors <= before.descriptors &&
                     after.threads <= before.threads;
   return kept || arguments.quick ? 0 : 1;
 }

@@ -1,5 +1,6 @@
 #include "bench/support/rounds.hpp"
 
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -20,6 +21,16 @@ double clock_seconds(clockid_t clock) {
   timespec time{};
   ::clock_gettime(clock, &time);
   return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_nsec) * 1e-9;
+}
+
+double own_cpu_seconds() {
+  rusage children{};
+  ::getrusage(RUSAGE_CHILDREN, &children);
+  const auto seconds = [](const timeval& time) {
+    return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_usec) * 1e-6;
+  };
+  return clock_seconds(CLOCK_PROCESS_CPUTIME_ID) + seconds(children.ru_utime) +
+         seconds(children.ru_stime);
 }
 
 /// CPU seconds that the whole machine has used, theft included.
@@ -43,13 +54,13 @@ double median(std::vector<double> values) {
 
 void Meter::start() {
   host_start_ = host_busy_seconds();
-  cpu_start_ = clock_seconds(CLOCK_PROCESS_CPUTIME_ID);
+  cpu_start_ = own_cpu_seconds();
   wall_start_ = clock_seconds(CLOCK_MONOTONIC);
 }
 
 void Meter::stop() {
   wall_seconds_ = clock_seconds(CLOCK_MONOTONIC) - wall_start_;
-  cpu_seconds_ = clock_seconds(CLOCK_PROCESS_CPUTIME_ID) - cpu_start_;
+  cpu_seconds_ = own_cpu_seconds() - cpu_start_;
   // The kernel counts in ticks of 10 ms or so: half a tick a CPU is no evidence of anybody.
   const double foreign = host_busy_seconds() - host_start_ - cpu_seconds_ - 0.02;
   foreign_share_ = std::max(0.0, foreign) / std::max(wall_seconds_, 1e-9);

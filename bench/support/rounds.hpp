@@ -14,7 +14,7 @@ class Meter {
   void start();
   void stop();
   [[nodiscard]] double wall_seconds() const { return wall_seconds_; }
-  /// Of all threads of the process.
+  /// Of all threads of the process, and of its children that have ended.
   [[nodiscard]] double cpu_seconds() const { return cpu_seconds_; }
   /// CPU time that others used meanwhile, theft by the hypervisor included, as a share of one CPU.
   [[nodiscard]] double foreign_share() const { return foreign_share_; }
