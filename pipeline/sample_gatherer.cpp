@@ -75,8 +75,10 @@ class SampleGatherer final : public Gatherer {
       return row->state == SlotState::live;
     });
     if (first == rows.end())
-      throw BadSample("all " + std::to_string(rows.size()) +
-                      " samples of a batch are bad, so that the shape of their replacement is unknown");
+      throw Error(ErrorKind::data, *run.stage,
+                  "all " + std::to_string(rows.size()) +
+                      " samples of a batch are bad, so that the shape of zeros to replace them by is "
+                      "unknown; give the stage a replacement, or skip them");
     const Sample& model = *sample_of(*first);
 
     Batch<Sample> batch;

@@ -394,6 +394,17 @@ Position LoaderCore::position() const {
 }
 
 void LoaderCore::set_allocation(const Allocation& allocation) {
+  for (std::size_t i = 0; i < allocation.stages.size(); ++i) {
+    const StageAllocation& stage = allocation.stages[i];
+    if (!std::isfinite(stage.target) || stage.target < 0)
+      throw Error(ErrorKind::usage, options_.name,
+                  fmt::format("the target of stage {} is {}; use 0 or more", i, stage.target));
+    if (stage.depth_items < 0 || stage.packet_items < 0)
+      throw Error(ErrorKind::usage, options_.name,
+                  fmt::format("depth and packet of stage {} are {} and {} items; use 0 (by the "
+                              "runtime's rule) or more",
+                              i, stage.depth_items, stage.packet_items));
+  }
   Allocation next = allocation;
   const Allocation now = pool_->allocation();
   if (next.structure == 0) next.structure = now.structure;

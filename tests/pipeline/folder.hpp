@@ -5,6 +5,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <stdexcept>
 #include <string>
 
 namespace weir::test {
@@ -14,7 +15,8 @@ class Folder {
  public:
   Folder() {
     std::string form = (std::filesystem::temp_directory_path() / "weir_test_XXXXXX").string();
-    path_ = ::mkdtemp(form.data());
+    if (::mkdtemp(form.data()) == nullptr) throw std::runtime_error("mkdtemp " + form);
+    path_ = form;
   }
   Folder(const Folder&) = delete;
   Folder& operator=(const Folder&) = delete;
