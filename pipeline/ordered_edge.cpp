@@ -39,7 +39,7 @@ bool OrderedEdge::pull_any(Entry& entry) {
         [this](const Entry& e) WEIR_NO_THREAD_SAFETY_ANALYSIS {
           return e.slot->info.epoch > epoch_;
         });
-    current_.insert(current_.end(), split, later_.end());
+    for (auto at = split; at != later_.end(); ++at) current_.push_back(*at);
     later_.erase(split, later_.end());
     return true;
   }

@@ -2,10 +2,10 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <deque>
 #include <vector>
 
 #include "pipeline/edge.hpp"
+#include "pipeline/ring.hpp"
 
 namespace weir::detail {
 
@@ -59,7 +59,7 @@ class OrderedEdge : public Edge {
 
   // With any order.
   std::uint32_t epoch_ WEIR_GUARDED_BY(mutex_);  ///< whose items are given
-  std::deque<Entry> current_ WEIR_GUARDED_BY(mutex_);
+  Ring<Entry> current_ WEIR_GUARDED_BY(mutex_);
   std::vector<Entry> later_ WEIR_GUARDED_BY(mutex_);    ///< of epochs to come
   std::vector<Entry> markers_ WEIR_GUARDED_BY(mutex_);  ///< ends of epochs, sorted
 };
@@ -106,7 +106,7 @@ class GatherEdge final : public OrderedEdge {
   const Settings settings_;
   Pending open_ WEIR_GUARDED_BY(mutex_);
   std::uint64_t ordinal_ WEIR_GUARDED_BY(mutex_) = 0;  ///< survivors of the epoch given to batches
-  std::deque<Pending> closed_ WEIR_GUARDED_BY(mutex_);
+  Ring<Pending> closed_ WEIR_GUARDED_BY(mutex_);
   std::vector<std::vector<Entry>> spare_rows_ WEIR_GUARDED_BY(mutex_);
   std::uint64_t first_closed_ WEIR_GUARDED_BY(mutex_) = 0;  ///< output index of closed_.front()
 };

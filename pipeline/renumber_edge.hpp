@@ -9,6 +9,7 @@
 #include <weir/step.hpp>
 
 #include "pipeline/ordered_edge.hpp"
+#include "pipeline/ring.hpp"
 
 namespace weir::detail {
 
@@ -100,7 +101,7 @@ class RenumberEdge final : public OrderedEdge {
   std::uint32_t next_part_ WEIR_GUARDED_BY(mutex_) = 0;
   std::vector<std::unique_ptr<Container>> containers_ WEIR_GUARDED_BY(mutex_);
   std::vector<Container*> spare_containers_ WEIR_GUARDED_BY(mutex_);
-  std::deque<Item> available_ WEIR_GUARDED_BY(mutex_);
+  Ring<Item> available_ WEIR_GUARDED_BY(mutex_);
   std::uint64_t first_available_ WEIR_GUARDED_BY(mutex_) = 0;  ///< new number of available_.front()
 };
 

@@ -72,7 +72,7 @@ class SlotWindow {
  private:
   static constexpr std::size_t kBlockBytes = 16384;
   static constexpr unsigned kMostShift = 8;
-  static constexpr std::size_t kMostFree = 8;
+  static constexpr std::size_t kMostFree = 64;
 
   struct Block {
     std::unique_ptr<SlotBlock> slots;

@@ -2,12 +2,12 @@
 
 #include <atomic>
 #include <cstdint>
-#include <deque>
 #include <string>
 
 #include <weir/step.hpp>
 
 #include "pipeline/ordered_edge.hpp"
+#include "pipeline/ring.hpp"
 
 namespace weir::detail {
 
@@ -62,7 +62,7 @@ class UnfoldEdge final : public OrderedEdge {
   void publish_ready() WEIR_REQUIRES(mutex_);
 
   const Settings settings_;
-  std::deque<Entry> heads_ WEIR_GUARDED_BY(mutex_);
+  Ring<Entry> heads_ WEIR_GUARDED_BY(mutex_);
   std::uint64_t next_out_ WEIR_GUARDED_BY(mutex_) = 0;
   bool busy_ WEIR_GUARDED_BY(mutex_) = false;
 
