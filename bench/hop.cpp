@@ -106,9 +106,8 @@ std::uint64_t run_tbb_apart(Meter& meter, const Work& work, int threads) {
   tbb::concurrent_bounded_queue<std::int64_t> queue;
   queue.set_capacity(4096);
   meter.start();
-  std::thread pipeline([&] {
-    run_pipeline(work.items, threads, [&](std::int64_t value) { queue.push(value); });
-  });
+  std::thread pipeline(
+      [&] { run_pipeline(work.items, threads, [&](std::int64_t value) { queue.push(value); }); });
   std::int64_t sum = 0;
   for (std::int64_t i = 0; i < work.items; ++i) {
     std::int64_t value = 0;
@@ -138,9 +137,8 @@ int main(int count, char** values) {
       return run_weir(meter, work, threads, weir::Fuse::all, false);
     });
     if (threads == 1)
-      rounds.add("weir, fuse off, inline", [&](Meter& meter) {
-        return run_weir(meter, work, 1, weir::Fuse::off, true);
-      });
+      rounds.add("weir, fuse off, inline",
+                 [&](Meter& meter) { return run_weir(meter, work, 1, weir::Fuse::off, true); });
     rounds.add("oneTBB, consumer apart" + with,
                [&](Meter& meter) { return run_tbb_apart(meter, work, threads); });
     std::printf("four trivial stages, ordered%s\n", with.c_str());

@@ -1,5 +1,5 @@
-// 1,000 pipelines made and destroyed, run to the end, left half-way or never asked for anything: memory,
-// descriptors and threads must not grow. Fails if they do.
+// 1,000 pipelines made and destroyed, run to the end, left half-way or never asked for anything:
+// memory, descriptors and threads must not grow. Fails if they do.
 
 #include <malloc.h>
 #include <unistd.h>
@@ -81,7 +81,7 @@ int main(int count, char** values) {
                           0);
   weir::bench::print_goal("threads more", static_cast<double>(after.threads - before.threads),
                           "at most", 0);
-  const bool kept = grown <= 0 && after.descriptors <= before.descriptors &&
-                    after.threads <= before.threads;
+  const bool kept =
+      grown <= 0 && after.descriptors <= before.descriptors && after.threads <= before.threads;
   return kept || arguments.quick ? 0 : 1;
 }

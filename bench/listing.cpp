@@ -1,6 +1,6 @@
 // A tree of a million empty files: listing it against `find`, the memory of the index, and how long
-// after the listing the first batch is there. The tree is made in $TMPDIR (else /var/tmp), which should
-// be a real file system, and removed afterwards.
+// after the listing the first batch is there. The tree is made in $TMPDIR (else /var/tmp), which
+// should be a real file system, and removed afterwards.
 
 #include <fcntl.h>
 #include <malloc.h>

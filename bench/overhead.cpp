@@ -1,9 +1,11 @@
-// What watching costs: items of three stages of 50 us each, in turns without a controller and with one.
-// CPU time of the process is what counts: wall time on a shared machine cannot resolve one per cent.
+// What watching costs: items of three stages of 50 us each, in turns without a controller and with
+// one. CPU time of the process is what counts: wall time on a shared machine cannot resolve one per
+// cent.
 //
-// The engine has no switch for telemetry. Its cost is that of what is done for a packet in order to be
-// watched, times the packets that were counted. The bare functions in a loop, which have neither queues
-// nor threads, tell what the engine costs in all; most of that is waking the consumer's thread.
+// The engine has no switch for telemetry. Its cost is that of what is done for a packet in order to
+// be watched, times the packets that were counted. The bare functions in a loop, which have neither
+// queues nor threads, tell what the engine costs in all; most of that is waking the consumer's
+// thread.
 
 #include <algorithm>
 #include <chrono>
@@ -52,13 +54,13 @@ std::uint64_t run_weir(Meter& meter, std::int64_t items, std::uint64_t steps, bo
   options.autotune = autotune;
   options.fuse = weir::Fuse::off;
   const auto work = [steps](std::uint64_t v) { return chain(v, steps); };
-  auto loader = weir::range(items)
-                    .map("first", [steps](std::int64_t v) {
-                      return chain(static_cast<std::uint64_t>(v), steps);
-                    })
-                    .map("second", work)
-                    .map("third", work)
-                    .start(options);
+  auto loader =
+      weir::range(items)
+          .map("first",
+               [steps](std::int64_t v) { return chain(static_cast<std::uint64_t>(v), steps); })
+          .map("second", work)
+          .map("third", work)
+          .start(options);
   meter.start();
   std::uint64_t sum = 0;
   while (const std::optional<std::uint64_t> value = loader.next()) sum += *value;
@@ -109,9 +111,8 @@ int main(int count, char** values) {
   const weir::bench::Arguments arguments = weir::bench::read_arguments(count, values);
   const std::uint64_t steps = steps_of(50e-6);
   const std::int64_t items = arguments.quick ? 100 : 4000;
-  weir::bench::Rounds rounds({.rounds = arguments.quick ? 1 : 2 * arguments.rounds,
-                              .unit = "us/item",
-                              .scale = 1e6});
+  weir::bench::Rounds rounds(
+      {.rounds = arguments.quick ? 1 : 2 * arguments.rounds, .unit = "us/item", .scale = 1e6});
   rounds.add("weir, no controller",
              [&](Meter& meter) { return run_weir(meter, items, steps, false); });
   rounds.add("weir, policy balance",

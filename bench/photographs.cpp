@@ -1,10 +1,10 @@
-// Photographs to float batches: read, decode, random resized crop to 224, flip, normalise, CHW, batches
-// of 64, against a plain program of std::thread and OpenCV that does the same.
+// Photographs to float batches: read, decode, random resized crop to 224, flip, normalise, CHW,
+// batches of 64, against a plain program of std::thread and OpenCV that does the same.
 //
-// Equal: the files, the operators, the number of working threads, a consumer on the main thread that
-// takes batches in order, OpenCV held to one thread a call. The plain program decodes with cv::imdecode
-// and normalises with cv::subtract and cv::divide, as such programs do; it has no labels, no bad-sample
-// policy, no telemetry, and draws from a generator a thread.
+// Equal: the files, the operators, the number of working threads, a consumer on the main thread
+// that takes batches in order, OpenCV held to one thread a call. The plain program decodes with
+// cv::imdecode and normalises with cv::subtract and cv::divide, as such programs do; it has no
+// labels, no bad-sample policy, no telemetry, and draws from a generator a thread.
 
 #include <algorithm>
 #include <atomic>
@@ -44,7 +44,8 @@ const std::vector<double> kDeviation = {0.229, 0.224, 0.225};
 /// Touches a batch as a consumer does, and keeps the work from being optimised away.
 double glance(const float* batch) {
   double sum = 0;
-  for (std::size_t row = 0; row < kRows; ++row) sum += static_cast<double>(batch[row * kImageFloats]);
+  for (std::size_t row = 0; row < kRows; ++row)
+    sum += static_cast<double>(batch[row * kImageFloats]);
   return sum;
 }
 volatile double sink = 0;
@@ -76,8 +77,8 @@ std::uint64_t run_weir(Meter& meter, const std::string& root, std::uint64_t imag
   return count;
 }
 
-/// The plain program: threads take images one after another and write each into its place in one of a
-/// few batches, which the consumer gives back.
+/// The plain program: threads take images one after another and write each into its place in one of
+/// a few batches, which the consumer gives back.
 class PlainProgram {
  public:
   PlainProgram(const std::vector<std::string>& paths, int threads)
@@ -201,25 +202,25 @@ int main(int count, char** values) {
   std::sort(paths.begin(), paths.end());
   const std::size_t images = arguments.quick ? kRows : 6 * kRows;
   if (paths.size() < images) {
-    std::fprintf(stderr,
-                 "photographs: %s holds %zu photographs of the %zu needed; run tools/make_photos.sh "
-                 "or name another folder in WEIR_BENCH_PHOTOS\n",
-                 root.c_str(), paths.size(), images);
+    std::fprintf(
+        stderr,
+        "photographs: %s holds %zu photographs of the %zu needed; run tools/make_photos.sh "
+        "or name another folder in WEIR_BENCH_PHOTOS\n",
+        root.c_str(), paths.size(), images);
     return 3;
   }
   paths.resize(images);
   for (const int threads : {1, 2}) {
     const std::string with = threads == 1 ? ", 1 thread" : ", 2 threads";
-    weir::bench::Rounds rounds({.rounds = arguments.rounds, .unit = "images/s", .scale = 1e6,
-                                .rate = true});
+    weir::bench::Rounds rounds(
+        {.rounds = arguments.rounds, .unit = "images/s", .scale = 1e6, .rate = true});
     rounds.add("std::thread + OpenCV" + with,
                [&](Meter& meter) { return run_plain(meter, paths, threads); });
-    rounds.add("weir" + with,
-               [&](Meter& meter) { return run_weir(meter, root, images, threads); });
+    rounds.add("weir" + with, [&](Meter& meter) { return run_weir(meter, root, images, threads); });
     std::printf("photographs to float batches%s\n", with.c_str());
     rounds.run_and_print();
-    weir::bench::print_goal("weir's time to the plain program's, wall",
-                            rounds.result(1).wall_ratio, "at most", 1.0);
+    weir::bench::print_goal("weir's time to the plain program's, wall", rounds.result(1).wall_ratio,
+                            "at most", 1.0);
     weir::bench::print_goal("weir's time to the plain program's, CPU", rounds.result(1).cpu_ratio,
                             "at most", 1.0);
   }

@@ -1,10 +1,14 @@
 #!/usr/bin/env bash
-# run.sh [NAME]: runs every benchmark that was built, or the one called NAME. ./dev bench builds.
-# WEIR_BENCH_PHOTOS tells them a folder of photographs.
+# run.sh [--quick] [NAME]: runs every benchmark that was built, or the one called NAME; ./dev bench
+# builds. --quick: once each with a tiny budget, to see that they run.
+# WEIR_BENCH_PHOTOS names a folder of photographs; without it tiles are cut from packaged ones.
 set -u
 cd "$(dirname "${BASH_SOURCE[0]}")/.." || exit 3
 
-mapfile -t names < <(grep -v '^$' build/release/bench/names.txt 2>/dev/null)
+folder=${WEIR_BENCH_BUILD:-build/release}/bench
+options=()
+if [ "${1:-}" = --quick ]; then options=(--quick); shift; fi
+mapfile -t names < <(grep -v '^$' "$folder/names.txt" 2>/dev/null)
 if [ ${#names[@]} -eq 0 ]; then echo "bench: none is built" >&2; exit 1; fi
 if [ $# -ge 1 ]; then
   if ! printf '%s\n' "${names[@]}" | grep -qxF -- "$1"; then
@@ -13,11 +17,13 @@ if [ $# -ge 1 ]; then
   fi
   names=("$1")
 fi
-tools/make_photos.sh || exit
-export WEIR_BENCH_PHOTOS=$PWD/build/demo/photos
 status=0
 for name in "${names[@]}"; do
-  echo "== $name"
-  "build/release/bench/$name" || status=1
+  if [ "$name" = photographs ] && [ -z "${WEIR_BENCH_PHOTOS:-}" ]; then
+    tools/make_photos.sh || { status=1; continue; }
+    export WEIR_BENCH_PHOTOS=$PWD/build/demo/photos
+  fi
+  echo "== $folder/$name ${options[*]-}"
+  "$folder/$name" ${options[@]+"${options[@]}"} || status=1
 done
 exit $status

@@ -7,8 +7,8 @@
 
 namespace weir::bench {
 
-/// What a worker does for a packet only so that it can be watched: two clock readings and the counters
-/// of its stage. The runtime does the same in Stage::run() and Stage::commit().
+/// What a worker does for a packet only so that it can be watched: two clock readings and the
+/// counters of its stage. The runtime does the same in Stage::run() and Stage::commit().
 class PacketTelemetry {
  public:
   void count(std::uint64_t items) {

@@ -49,9 +49,9 @@ class Rounds {
   void run_and_print();
 
   struct Result {
-    double wall = 0;       ///< median, in the unit
-    double cpu = 0;        ///< the same of CPU time
-    double wall_ratio = 0; ///< median over rounds of this one's wall time to the peer's
+    double wall = 0;        ///< median, in the unit
+    double cpu = 0;         ///< the same of CPU time
+    double wall_ratio = 0;  ///< median over rounds of this one's wall time to the peer's
     double cpu_ratio = 0;
   };
   [[nodiscard]] const Result& result(std::size_t candidate) const { return results_[candidate]; }
@@ -79,7 +79,7 @@ struct Arguments {
 };
 [[nodiscard]] Arguments read_arguments(int count, char** values);
 
-/// Prints "met" or "missed" behind what was aimed at.
+/// Prints "met" or "missed" behind what was aimed at; after --quick, that it is not judged.
 void print_goal(const std::string& words, double value, const std::string& relation, double goal);
 
 [[nodiscard]] double median(std::vector<double> values);
