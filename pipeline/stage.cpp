@@ -80,8 +80,7 @@ bool Stage::claim(Packet& packet, const StageAllocation& allotted, int active) {
   if (!settings_.ledger->reserve(each * outputs, settings_.is_source, false)) {
     outputs = 1;
     limits.most_live = 1;
-    const bool exempt =
-        limits.exempt != kNoIndex && settings_.in->first_ready() == limits.exempt;
+    const bool exempt = limits.exempt != kNoIndex && settings_.in->first_ready() == limits.exempt;
     if (!settings_.ledger->reserve(each, settings_.is_source, exempt)) return false;
     // The grant beyond the bound is for that one index, whatever else has room.
     if (exempt) limits.limit = std::min(limits.limit, limits.exempt + 1);
@@ -134,8 +133,10 @@ void Stage::run(Packet& packet, int worker) {
   }
   if (!packet.in.empty())
     samples_under_way_[static_cast<std::size_t>(worker)].set(packet.in.front()->info.sample_id);
-  if (gathers()) run_gatherer(packet, worker);
-  else run_operators(packet, worker);
+  if (gathers())
+    run_gatherer(packet, worker);
+  else
+    run_operators(packet, worker);
   measure_output(packet);
 }
 
@@ -149,8 +150,10 @@ void Stage::run_operators(Packet& packet, int worker) {
     in = packet.live_in.data();
     out = packet.final_out.data();
   }
-  if (settings_.parts.size() == 1) run_part(0, in, out, packet.live, packet, worker);
-  else run_chain(in, out, packet, worker);
+  if (settings_.parts.size() == 1)
+    run_part(0, in, out, packet.live, packet, worker);
+  else
+    run_chain(in, out, packet, worker);
 }
 
 void Stage::pass_on_valueless(Packet& packet) const {
@@ -251,7 +254,8 @@ void Stage::run_gatherer(Packet& packet, int worker) {
     if (group.marker != SlotState::live) {
       out->state = group.marker;
       out->marker_step = group.marker_step;
-      if (group.marker == SlotState::epoch_end && settings_.arena != nullptr && group.info.epoch > 0)
+      if (group.marker == SlotState::epoch_end && settings_.arena != nullptr &&
+          group.info.epoch > 0)
         settings_.arena->end_epoch(group.info.epoch - 1);
       continue;
     }
@@ -320,8 +324,7 @@ void Stage::learn(const Packet& packet, Nanoseconds elapsed) {
   const double old = item_ns_.load(std::memory_order_relaxed);
   item_ns_.store(old <= 0 ? each : old + kSmoothing * (each - old), std::memory_order_relaxed);
   if (packet.live_out == 0) return;
-  const double bytes =
-      static_cast<double>(packet.out_bytes) / static_cast<double>(packet.live_out);
+  const double bytes = static_cast<double>(packet.out_bytes) / static_cast<double>(packet.live_out);
   const double mean = output_mean_.load(std::memory_order_relaxed);
   const double square = output_square_.load(std::memory_order_relaxed);
   const double new_mean = mean <= 0 ? bytes : mean + kSmoothing * (bytes - mean);
@@ -331,8 +334,8 @@ void Stage::learn(const Packet& packet, Nanoseconds elapsed) {
   output_square_.store(new_square, std::memory_order_relaxed);
   const double most = std::max(output_most_.load(std::memory_order_relaxed), bytes);
   output_most_.store(most, std::memory_order_relaxed);
-  // Mean and 1.65 standard deviations: the p95 of a normal distribution. Of others it may lie beyond
-  // all that was ever seen, and granting that would keep items out for nothing.
+  // Mean and 1.65 standard deviations: the p95 of a normal distribution. Of others it may lie
+  // beyond all that was ever seen, and granting that would keep items out for nothing.
   const double deviation = std::sqrt(std::max(0.0, new_square - new_mean * new_mean));
   output_bytes_.store(static_cast<std::uint64_t>(std::min(most, new_mean + 1.65 * deviation)),
                       std::memory_order_relaxed);
@@ -359,13 +362,22 @@ void Stage::adjust_depth(const StageAllocation& allotted, int active, const Stag
           4, 2 * std::min<std::int64_t>(workers_of(allotted), static_cast<std::int64_t>(share)));
       // Small ones by the packet, within what a cache holds.
       const auto bytes = static_cast<std::int64_t>(std::max<std::uint64_t>(bytes_per_output(), 1));
-      depth = std::max(depth, std::min(2 * packet_items() / static_cast<std::int64_t>(settings_.rows),
-                                       kCachedBytes / bytes));
+      depth =
+          std::max(depth, std::min(2 * packet_items() / static_cast<std::int64_t>(settings_.rows),
+                                   kCachedBytes / bytes));
     } else {
-      depth = 2 * workers_of(allotted) * packet_items();
+      // By the smaller packet of the two sides: workers stay where they are until the window is
+      // full, and one that a slow stage needs a second to fill would hold back what waits in it for
+      // as long.
+      const std::int64_t taken =
+          downstream == nullptr   ? packet_items()
+          : downstream->gathers() ? std::max(downstream->packet_items(),
+                                             static_cast<std::int64_t>(downstream->settings_.rows))
+                                  : downstream->packet_items();
+      depth = 2 * workers_of(allotted) * std::min(packet_items(), taken);
     }
     if (downstream != nullptr) {
-      std::int64_t taken = downstream->packet_items();
+      std::int64_t taken = std::min(downstream->packet_items(), gathers() ? 1 : packet_items());
       std::int64_t takers = workers_of(*allotted_downstream);
       if (downstream->gathers()) {
         taken = static_cast<std::int64_t>(downstream->settings_.rows);
@@ -374,7 +386,8 @@ void Stage::adjust_depth(const StageAllocation& allotted, int active, const Stag
       }
       std::int64_t wanted = std::max<std::int64_t>(2, takers) * taken;
       // The batch that is filling takes no depth.
-      if (downstream->gathers()) wanted -= static_cast<std::int64_t>(downstream->settings_.rows) - 1;
+      if (downstream->gathers())
+        wanted -= static_cast<std::int64_t>(downstream->settings_.rows) - 1;
       depth = std::max(depth, wanted);
     }
   }
@@ -407,8 +420,7 @@ StageSnapshot Stage::snapshot(Nanoseconds now) const {
     snapshot.cpu_user_seconds += counters->cpu_user_seconds.get();
     snapshot.cpu_system_seconds += counters->cpu_system_seconds.get();
     snapshot.run_queue_seconds += counters->run_queue_seconds.get();
-    snapshot.voluntary_switches +=
-        static_cast<std::uint64_t>(counters->voluntary_switches.get());
+    snapshot.voluntary_switches += static_cast<std::uint64_t>(counters->voluntary_switches.get());
     snapshot.involuntary_switches +=
         static_cast<std::uint64_t>(counters->involuntary_switches.get());
     const Nanoseconds begun = counters->started_ns.get();
@@ -418,8 +430,7 @@ StageSnapshot Stage::snapshot(Nanoseconds now) const {
       snapshot.oldest_running_seconds = std::max(snapshot.oldest_running_seconds, age);
     }
     for (std::size_t p = 0; p < snapshot.operators.size(); ++p)
-      snapshot.operators[p].seconds +=
-          static_cast<double>(counters->operator_ns[p].get()) * 1e-9;
+      snapshot.operators[p].seconds += static_cast<double>(counters->operator_ns[p].get()) * 1e-9;
     for (std::size_t b = 0; b < buckets.size(); ++b) buckets[b] += counters->service_times[b].get();
   }
   for (std::size_t b = 0; b < buckets.size(); ++b)

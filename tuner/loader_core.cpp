@@ -116,6 +116,8 @@ LoaderCore::LoaderCore(const std::shared_ptr<const Step>& step, const Options& o
   first_ = pool_->snapshot();
   start_allocation(allocation);
   if (options_.autotune) start_tuning(allocation);
+  else if (!options_.log.empty())
+    say("no decision log: nothing is decided without autotune");
 
   if (!delivery_->resume_remark().empty()) say(delivery_->resume_remark());
   const std::string remark = delivery_->plan().source->remark();
@@ -187,7 +189,10 @@ void LoaderCore::load_tuned() {
       say(tuned_plan_->text);
       break;
     case TunedPlan::Action::use:
+      say("settings of " + options_.tuned + " used as they are, controller off");
+      break;
     case TunedPlan::Action::probation:
+      say("begins with the settings of " + options_.tuned + ", on probation");
       break;
   }
 }
