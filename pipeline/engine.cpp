@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include <fmt/format.h>
+
 #include <weir/error.hpp>
 
 #include "pipeline/renumber_edge.hpp"
@@ -13,7 +15,8 @@ namespace {
 
 constexpr std::int64_t kFirstDepth = 2;
 
-/// Moves items on unchanged: a stage that is there only because its neighbours need one between them.
+/// Moves items on unchanged: a stage that is there only because its neighbours need one between
+/// them.
 class PassingOperator final : public Operator {
  public:
   explicit PassingOperator(const SlotType& type) : type_(type) {}
@@ -57,8 +60,8 @@ void Engine::make_edges(const StagePlan& plan) {
   source.outer = plan.outer;
   source.first_epoch = settings_.first_epoch;
   source.end_epoch = settings_.end_epoch;
-  source.look_ahead = !plan.stages.front().steps.empty() &&
-                      plan.stages.front().steps.front()->written == "read";
+  source.look_ahead =
+      !plan.stages.front().steps.empty() && plan.stages.front().steps.front()->written == "read";
   if (settings_.resume) source.first_place = settings_.resume->source_index;
   inlet_ = std::make_unique<SourceInlet>(std::move(source));
 
@@ -101,7 +104,8 @@ void Engine::make_edges(const StagePlan& plan) {
         inlet_->end_pass(info);
         for (UnfoldEdge* edge : in_front) edge->end_pass(info);
       };
-      edges_.push_back(std::make_unique<RenumberEdge>(type, kFirstDepth, ledger, std::move(renumber)));
+      edges_.push_back(
+          std::make_unique<RenumberEdge>(type, kFirstDepth, ledger, std::move(renumber)));
     } else if (i + 1 == plan.stages.size()) {
       auto sink = std::make_unique<SinkEdge>(type, kFirstDepth, ledger, order);
       sink_ = sink.get();
@@ -218,9 +222,10 @@ SlotHeader* Engine::take() {
 
 void Engine::close() {
   if (WorkerPool::this_thread_works_for(loader_))
-    throw Error(ErrorKind::usage, settings_.name,
-                "close() was called by a function of one of its own stages and would wait for itself; "
-                "throw an exception there, or let the consumer close");
+    throw Error(
+        ErrorKind::usage, settings_.name,
+        "close() was called by a function of one of its own stages and would wait for itself; "
+        "throw an exception there, or let the consumer close");
   MutexLock lock(close_mutex_);
   if (closed_.exchange(true)) return;
   stop_.request_stop();
@@ -232,16 +237,18 @@ void Engine::close() {
 }
 
 std::string Engine::who_is_late() const {
-  std::string text = settings_.name + ": still closing after 5 s;";
+  std::string busy;
   for (const std::unique_ptr<Stage>& stage : stages_) {
     if (stage->running() == 0) continue;
-    text += " stage '" + stage->name() + "' is busy with";
+    busy += fmt::format(" stage '{}' is busy with", stage->name());
     for (int worker = 0; worker < pool_.workers(); ++worker)
       if (stage->counters(worker).started_ns.get() != 0)
-        text += " " + source_->describe(stage->sample_under_way(worker));
-    text += ";";
+        busy += fmt::format(" {}", source_->describe(stage->sample_under_way(worker)));
+    busy += ";";
   }
-  return text + " its function should look at Context::stop_token()";
+  return fmt::format(
+      "{}: still closing after 5 s;{} its function should look at Context::stop_token()",
+      settings_.name, busy);
 }
 
 bool Engine::resize_queue(const std::string& stage, std::int64_t items) {
