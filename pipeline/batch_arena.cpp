@@ -39,10 +39,9 @@ Tensor BatchArena::allocate(std::uint32_t epoch, std::uint64_t ordinal, std::str
       auto memory = std::find_if(batch.begin(), batch.end(),
                                  [&](const Memory& m) { return m.column == column; });
       if (memory == batch.end()) {
-        batch.push_back(
-            {std::string(column),
-             Tensor(shape.with_leading(static_cast<std::int64_t>(rows_)), dtype),
-             std::vector<bool>(rows_)});
+        batch.push_back({std::string(column),
+                         Tensor(shape.with_leading(static_cast<std::int64_t>(rows_)), dtype),
+                         std::vector<bool>(rows_)});
         memory = batch.end() - 1;
       }
       const std::uint64_t row = ordinal % rows_;

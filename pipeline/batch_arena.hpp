@@ -17,13 +17,13 @@ namespace weir::detail {
 /// The memory of the batches to come, so that the last stage in front of `batch` writes its results
 /// where they will be delivered.
 ///
-/// A sample's place is its place in the epoch minus the bad samples known before it. That is never less
-/// than its final place, since more may turn out bad; so when a batch is made, rows only move down, in
-/// order, into places that nobody else uses (a copy, counted).
+/// A sample's place is its place in the epoch minus the bad samples known before it. That is never
+/// less than its final place, since more may turn out bad; so when a batch is made, rows only move
+/// down, in order, into places that nobody else uses (a copy, counted).
 ///
 /// Thread safety: all functions from any worker.
-/// Invariants: 1. a row's memory is given out once; 2. no row at or above a batch's end is ever placed
-/// in that batch.
+/// Invariants: 1. a row's memory is given out once; 2. no row at or above a batch's end is ever
+/// placed in that batch.
 class BatchArena {
  public:
   explicit BatchArena(std::uint64_t rows) : rows_(rows) {}
@@ -38,8 +38,8 @@ class BatchArena {
   /// The expected place among the rows of its epoch.
   [[nodiscard]] std::uint64_t ordinal(std::uint32_t epoch, std::uint64_t place) const;
 
-  /// Memory for one row of `column`: in the batch where the shape agrees with the other rows, of its
-  /// own elsewhere.
+  /// Memory for one row of `column`: in the batch where the shape agrees with the other rows, of
+  /// its own elsewhere.
   [[nodiscard]] Tensor allocate(std::uint32_t epoch, std::uint64_t ordinal, std::string_view column,
                                 const Shape& shape, DType dtype);
   /// Takes the memory of the batch whose first row is `ordinal`, if any of it was used; invalid
@@ -77,7 +77,7 @@ class BatchArena {
   using BatchKey = std::pair<std::uint32_t, std::uint64_t>;
 
   const std::uint64_t rows_;
-  std::uint32_t first_epoch_ = 0;   ///< set before the workers start
+  std::uint32_t first_epoch_ = 0;  ///< set before the workers start
   std::uint64_t first_place_ = 0;
   std::atomic<std::uint64_t> placed_rows_{0};
   std::atomic<std::uint64_t> copied_rows_{0};

@@ -8,8 +8,8 @@ namespace weir::detail {
 /// Counts the payload bytes that weir owns, in flight and queued, over all loaders of the process.
 /// Grants are given at dispatch from an estimate and corrected when the real size is known.
 ///
-/// Thread safety: all functions from any thread. Relaxed order is enough: the counts publish nothing,
-/// and an edge's lock orders the payload itself.
+/// Thread safety: all functions from any thread. Relaxed order is enough: the counts publish
+/// nothing, and an edge's lock orders the payload itself.
 class ByteLedger {
  public:
   static constexpr double kAdmissionShare = 0.85;  ///< above it a source starts nothing new
@@ -23,9 +23,9 @@ class ByteLedger {
   [[nodiscard]] bool has_room(std::uint64_t bytes, bool source) const {
     if (bytes == 0) return true;
     const std::uint64_t bound_bytes = bound();
-    const auto limit = source ? static_cast<std::uint64_t>(
-                                    static_cast<double>(bound_bytes) * kAdmissionShare)
-                              : bound_bytes;
+    const auto limit =
+        source ? static_cast<std::uint64_t>(static_cast<double>(bound_bytes) * kAdmissionShare)
+               : bound_bytes;
     return used() + bytes <= limit;
   }
   /// Grants `bytes` if they fit, or in any case when `exempt`.
@@ -33,9 +33,9 @@ class ByteLedger {
     if (bytes == 0) return true;
     std::uint64_t now = used_.load(std::memory_order_relaxed);
     const std::uint64_t bound_bytes = bound();
-    const auto limit = source ? static_cast<std::uint64_t>(
-                                    static_cast<double>(bound_bytes) * kAdmissionShare)
-                              : bound_bytes;
+    const auto limit =
+        source ? static_cast<std::uint64_t>(static_cast<double>(bound_bytes) * kAdmissionShare)
+               : bound_bytes;
     do {
       if (!exempt && now + bytes > limit) return false;
     } while (!used_.compare_exchange_weak(now, now + bytes, std::memory_order_relaxed));

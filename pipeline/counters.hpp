@@ -16,7 +16,9 @@ namespace weir::detail {
 template <class T>
 class Counter {
  public:
-  void add(T value) { value_.store(value_.load(std::memory_order_relaxed) + value, std::memory_order_relaxed); }
+  void add(T value) {
+    value_.store(value_.load(std::memory_order_relaxed) + value, std::memory_order_relaxed);
+  }
   void set(T value) { value_.store(value, std::memory_order_relaxed); }
   [[nodiscard]] T get() const { return value_.load(std::memory_order_relaxed); }
 
@@ -35,8 +37,9 @@ struct alignas(64) StageCounters {
   Counter<std::uint64_t> bytes_out;
   Counter<std::int64_t> slot_ns;
   Counter<double> slot_seconds_squared;
-  Counter<std::int64_t> started_ns;      ///< of the packet under way; 0: none
-  Counter<std::int64_t> unattributed_ns; ///< slot time since the last reading of the thread's clocks
+  Counter<std::int64_t> started_ns;  ///< of the packet under way; 0: none
+  Counter<std::int64_t>
+      unattributed_ns;  ///< slot time since the last reading of the thread's clocks
   Counter<double> cpu_user_seconds;
   Counter<double> cpu_system_seconds;
   Counter<double> run_queue_seconds;

@@ -60,8 +60,7 @@ void Edge::publish() {
   const std::int64_t room = depth_ + held_ - waiting_count_;
   std::uint64_t limit = frontier_ + beyond_.count();
   if (room > 0) limit += static_cast<std::uint64_t>(room);
-  if (kept_in_order_)
-    limit = std::min(limit, frontier_ + static_cast<std::uint64_t>(most_ahead()));
+  if (kept_in_order_) limit = std::min(limit, frontier_ + static_cast<std::uint64_t>(most_ahead()));
   limit_.store(limit, std::memory_order_seq_cst);
   frontier_published_.store(frontier_, std::memory_order_seq_cst);
   waiting_.store(waiting_count_, std::memory_order_relaxed);

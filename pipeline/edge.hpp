@@ -14,8 +14,9 @@
 
 namespace weir::detail {
 
-/// True for what takes a place in the queue: all but tombstones. Markers and failures do, since nothing
-/// else would hold back a stream of empty epochs or of bad samples from a consumer that pauses.
+/// True for what takes a place in the queue: all but tombstones. Markers and failures do, since
+/// nothing else would hold back a stream of empty epochs or of bad samples from a consumer that
+/// pauses.
 [[nodiscard]] inline bool takes_depth(SlotState state) {
   return state != SlotState::tombstone && state != SlotState::empty;
 }
@@ -23,10 +24,10 @@ namespace weir::detail {
 /// The queue between two stages, and the meter of the pipeline: slots by index over a window.
 ///
 /// A producer may start index i while i < limit(): limit = frontier + arrived beyond it + depth +
-/// held - waiting, the frontier being the smallest index that has not arrived. So at most `depth` items
-/// wait or are being made here, beside those that the edge has to hold before it can give any, and
-/// tombstones take no depth. Where order is kept, a slow item lets the others run at most `depth`
-/// ahead, and with the tombstones among them most_ahead().
+/// held - waiting, the frontier being the smallest index that has not arrived. So at most `depth`
+/// items wait or are being made here, beside those that the edge has to hold before it can give
+/// any, and tombstones take no depth. Where order is kept, a slow item lets the others run at most
+/// `depth` ahead, and with the tombstones among them most_ahead().
 ///
 /// Thread safety: all functions from any thread; the slots of a packet belong to its worker.
 /// Invariants: 1. each index arrives once and is claimed once; 2. waiting_count_ counts arrived,
@@ -57,7 +58,9 @@ class Edge : public Inlet {
   // Control.
 
   void set_depth(std::int64_t items, Nanoseconds now);
-  [[nodiscard]] std::int64_t depth() const { return depth_published_.load(std::memory_order_relaxed); }
+  [[nodiscard]] std::int64_t depth() const {
+    return depth_published_.load(std::memory_order_relaxed);
+  }
   [[nodiscard]] QueueSnapshot snapshot(Nanoseconds now) const;
   [[nodiscard]] const SlotType& type() const { return *type_; }
 
@@ -113,8 +116,8 @@ class Edge : public Inlet {
   std::atomic<std::int64_t> depth_published_;
 };
 
-/// The ordinary edge: keeps the numbering, and gives out the smallest ready index first, so that a slow
-/// item idles nobody. In front of a serial stage items go out in index order only.
+/// The ordinary edge: keeps the numbering, and gives out the smallest ready index first, so that a
+/// slow item idles nobody. In front of a serial stage items go out in index order only.
 class PlainEdge final : public Edge {
  public:
   PlainEdge(const SlotType& type, std::int64_t depth, ByteLedger& ledger, bool in_order)

@@ -11,10 +11,10 @@
 #include <weir/position.hpp>
 
 #include "pipeline/batch_arena.hpp"
-#include "pipeline/stage_plan.hpp"
 #include "pipeline/sink_edge.hpp"
 #include "pipeline/source_inlet.hpp"
 #include "pipeline/stage.hpp"
+#include "pipeline/stage_plan.hpp"
 #include "pipeline/worker_pool.hpp"
 
 namespace weir::detail {
@@ -23,9 +23,9 @@ class UnfoldEdge;
 
 /// One plan, running on the pool: it owns the edges, the stages and the batches' memory.
 ///
-/// Thread safety: take() and give_back() belong to one consumer; close() may be called from any thread
-/// and more than once; everything else from any thread.
-/// Invariants: after close() has returned no worker is inside, and no user function is called.
+/// Thread safety: take() and give_back() belong to one consumer; close() may be called from any
+/// thread and more than once; everything else from any thread. Invariants: after close() has
+/// returned no worker is inside, and no user function is called.
 class Engine {
  public:
   struct Settings {
@@ -35,7 +35,7 @@ class Engine {
     BadSamplePolicy on_bad_sample;
     std::uint32_t first_epoch = 0;
     std::optional<std::uint32_t> end_epoch;
-    std::optional<Position> resume;  ///< of an exact resume; begins in its epoch
+    std::optional<Position> resume;         ///< of an exact resume; begins in its epoch
     std::vector<StageAllocation> allotted;  ///< one a stage; empty: even
     std::function<ConsumerSnapshot()> consumer;
     std::function<void(const std::string&)> say;  ///< a message for the user, from close()
@@ -46,8 +46,8 @@ class Engine {
   Engine(const Engine&) = delete;
   Engine& operator=(const Engine&) = delete;
 
-  /// The next slot in order, whatever it holds; null: closed. Blocks; with a pool without threads it
-  /// works instead.
+  /// The next slot in order, whatever it holds; null: closed. Blocks; with a pool without threads
+  /// it works instead.
   [[nodiscard]] SlotHeader* take();
   /// The same without waiting or working.
   [[nodiscard]] SinkEdge::Take try_take(SlotHeader*& slot);
@@ -79,7 +79,7 @@ class Engine {
   SinkEdge* sink_ = nullptr;                  ///< the last of them
   std::vector<UnfoldEdge*> unfolding_;        ///< those that ask generators
   std::vector<std::unique_ptr<Zone>> zones_;
-  std::vector<const Zone*> zone_of_;          ///< by edge
+  std::vector<const Zone*> zone_of_;  ///< by edge
   std::unique_ptr<BatchArena> arena_;
   std::vector<std::unique_ptr<Stage>> stages_;
   LoaderStages loader_;

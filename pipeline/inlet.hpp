@@ -12,16 +12,16 @@ inline constexpr std::uint64_t kNoIndex = ~std::uint64_t{0};
 
 /// How much a worker may claim.
 struct ClaimLimits {
-  std::uint64_t limit = 0;    ///< first index that the output edge has no room for
+  std::uint64_t limit = 0;          ///< first index that the output edge has no room for
   std::uint64_t exempt = kNoIndex;  ///< the index that bounds do not hold back
-  std::size_t most_live = 1;  ///< items with a value
+  std::size_t most_live = 1;        ///< items with a value
 };
 
 /// Where a stage takes its packets from: an edge, or the source.
 ///
-/// A claim is made in three steps, so that no user code and no copy runs under a lock: claim() decides
-/// which items; materialise() makes those that do not exist yet; finish(), after the run, gives the
-/// emptied slots back.
+/// A claim is made in three steps, so that no user code and no copy runs under a lock: claim()
+/// decides which items; materialise() makes those that do not exist yet; finish(), after the run,
+/// gives the emptied slots back.
 ///
 /// Thread safety: all functions from any worker; a packet belongs to its worker.
 class Inlet {
@@ -36,8 +36,8 @@ class Inlet {
   virtual void materialise(Packet&) {}
   virtual void finish(Packet& packet) = 0;
 
-  /// The smallest index that could be claimed, in the stage's numbering; kNoIndex: none. A reading may
-  /// be old by the time it is used; claim() decides.
+  /// The smallest index that could be claimed, in the stage's numbering; kNoIndex: none. A reading
+  /// may be old by the time it is used; claim() decides.
   [[nodiscard]] std::uint64_t first_ready() const {
     return first_ready_.load(std::memory_order_seq_cst);
   }
@@ -46,9 +46,11 @@ class Inlet {
     return next_available_.load(std::memory_order_seq_cst);
   }
   /// Items with a value that wait here, approximately.
-  [[nodiscard]] virtual std::int64_t waiting() const { return waiting_.load(std::memory_order_relaxed); }
-  /// The smallest index, in the numbering of the producing side, that has not arrived; kNoIndex for a
-  /// source.
+  [[nodiscard]] virtual std::int64_t waiting() const {
+    return waiting_.load(std::memory_order_relaxed);
+  }
+  /// The smallest index, in the numbering of the producing side, that has not arrived; kNoIndex for
+  /// a source.
   [[nodiscard]] std::uint64_t frontier() const {
     return frontier_published_.load(std::memory_order_seq_cst);
   }

@@ -11,9 +11,9 @@ void OrderedEdge::arrived(const Packet& packet) {
       const Entry entry{packet.out_first + i, packet.out[i]};
       const std::uint32_t epoch = entry.slot->info.epoch;
       if (entry.slot->state == SlotState::epoch_end) {
-        const auto at = std::lower_bound(
-            markers_.begin(), markers_.end(), entry,
-            [](const Entry& a, const Entry& b) { return a.index < b.index; });
+        const auto at =
+            std::lower_bound(markers_.begin(), markers_.end(), entry,
+                             [](const Entry& a, const Entry& b) { return a.index < b.index; });
         markers_.insert(at, entry);
       } else if (epoch <= epoch_) {
         current_.push_back(entry);
@@ -34,11 +34,10 @@ bool OrderedEdge::pull_any(Entry& entry) {
     entry = markers_.front();
     markers_.erase(markers_.begin());
     epoch_ = entry.slot->info.epoch + 1;
-    const auto split = std::stable_partition(
-        later_.begin(), later_.end(),
-        [this](const Entry& e) WEIR_NO_THREAD_SAFETY_ANALYSIS {
-          return e.slot->info.epoch > epoch_;
-        });
+    const auto split = std::stable_partition(later_.begin(), later_.end(),
+                                             [this](const Entry& e) WEIR_NO_THREAD_SAFETY_ANALYSIS {
+                                               return e.slot->info.epoch > epoch_;
+                                             });
     for (auto at = split; at != later_.end(); ++at) current_.push_back(*at);
     later_.erase(split, later_.end());
     return true;
@@ -159,8 +158,10 @@ bool GatherEdge::claim(Packet& packet, const ClaimLimits& limits) {
     group.notes = std::move(pending.notes);
     for (const Entry& row : pending.rows) {
       packet.in.push_back(row.slot);
-      if (!packet.taken.empty() && packet.taken.back().end == row.index) ++packet.taken.back().end;
-      else packet.taken.push_back({row.index, row.index + 1});
+      if (!packet.taken.empty() && packet.taken.back().end == row.index)
+        ++packet.taken.back().end;
+      else
+        packet.taken.push_back({row.index, row.index + 1});
     }
     packet.live += pending.live;
     const bool marks =

@@ -9,12 +9,12 @@
 
 namespace weir::detail {
 
-/// An edge whose items are looked at one after another: in index order, or with `order: any` as they
-/// arrive within an epoch.
+/// An edge whose items are looked at one after another: in index order, or with `order: any` as
+/// they arrive within an epoch.
 ///
 /// Thread safety: as Edge.
-/// Invariants: 1. in index order pull() gives each index once; 2. an epoch's end is given after all of
-/// its items, in either order.
+/// Invariants: 1. in index order pull() gives each index once; 2. an epoch's end is given after all
+/// of its items, in either order.
 class OrderedEdge : public Edge {
  public:
   struct Order {
@@ -34,7 +34,8 @@ class OrderedEdge : public Edge {
   };
 
   void arrived(const Packet& packet) final WEIR_REQUIRES(mutex_);
-  /// The next slot, whatever it holds; false: none yet. The slot stays in place until it is released.
+  /// The next slot, whatever it holds; false: none yet. The slot stays in place until it is
+  /// released.
   [[nodiscard]] bool pull(Entry& entry) WEIR_REQUIRES(mutex_) {
     if (any_order_) return pull_any(entry);
     if (next_ == frontier_) return false;
@@ -44,8 +45,8 @@ class OrderedEdge : public Edge {
   }
   /// Empties a slot that nobody takes and gives its index back.
   void discard(const Entry& entry) WEIR_REQUIRES(mutex_);
-  /// Called instead of look() for slots that came in order and are all live, without notes; false: call
-  /// look(). A slot that is taken here need not be read.
+  /// Called instead of look() for slots that came in order and are all live, without notes; false:
+  /// call look(). A slot that is taken here need not be read.
   [[nodiscard]] virtual bool take_run(const Packet&) WEIR_REQUIRES(mutex_) { return false; }
   /// Called with the lock held when something new may be pulled.
   virtual void look() WEIR_REQUIRES(mutex_) = 0;
@@ -74,8 +75,7 @@ class GatherEdge final : public OrderedEdge {
     Order order;
   };
   /// The rows of the batch that is filling take no depth, so that it fills whatever the depth.
-  GatherEdge(const SlotType& type, std::int64_t depth, ByteLedger& ledger,
-             const Settings& settings)
+  GatherEdge(const SlotType& type, std::int64_t depth, ByteLedger& ledger, const Settings& settings)
       : OrderedEdge(type, ledger, depth, static_cast<std::int64_t>(settings.rows) - 1,
                     settings.order),
         settings_(settings) {}
@@ -89,7 +89,7 @@ class GatherEdge final : public OrderedEdge {
  private:
   /// What becomes one output: rows in order, or a marker.
   struct Pending {
-    std::vector<Entry> rows;   ///< live or blank
+    std::vector<Entry> rows;  ///< live or blank
     std::size_t live = 0;
     SlotState marker = SlotState::live;
     std::uint32_t marker_step = 0;

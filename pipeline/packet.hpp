@@ -18,21 +18,21 @@ struct GatherGroup {
   std::size_t rows = 0;
   SlotState marker = SlotState::live;  ///< live: a batch; else what is passed on
   std::uint32_t marker_step = 0;
-  SampleInfo info;                     ///< of the last row, or of the marker
-  std::uint64_t ordinal = 0;           ///< place of the first row in its epoch
+  SampleInfo info;            ///< of the last row, or of the marker
+  std::uint64_t ordinal = 0;  ///< place of the first row in its epoch
   std::unique_ptr<FailureNotes> notes;
 };
 
 /// A run of consecutive items of one stage, from claim to commit. Owned by a worker and used again.
 struct Packet {
-  std::vector<SlotHeader*> in;          ///< input slots in index order, those without value too
-  std::vector<RangeSet::Range> taken;   ///< what is released from the input edge afterwards
+  std::vector<SlotHeader*> in;         ///< input slots in index order, those without value too
+  std::vector<RangeSet::Range> taken;  ///< what is released from the input edge afterwards
   std::vector<SlotHeader*> out;
-  std::vector<GatherGroup> groups;      ///< gathering stages: one per output
-  std::uint64_t out_first = 0;          ///< index of out[0] on the output edge
-  std::size_t live = 0;                 ///< input slots with a value
+  std::vector<GatherGroup> groups;  ///< gathering stages: one per output
+  std::uint64_t out_first = 0;      ///< index of out[0] on the output edge
+  std::size_t live = 0;             ///< input slots with a value
   std::uint64_t in_bytes = 0;
-  std::uint64_t reserved_bytes = 0;     ///< granted by the ledger for the output
+  std::uint64_t reserved_bytes = 0;  ///< granted by the ledger for the output
   Nanoseconds started = 0;
 
   // Of the inlet that was claimed from.
@@ -53,9 +53,9 @@ struct Packet {
   std::size_t failures = 0;
 
   // Scratch.
-  std::vector<SlotHeader*> live_in;   ///< those of `in` with a value
-  std::vector<SlotHeader*> final_out; ///< their places in `out`
-  std::vector<SlotHeader*> made;      ///< between two operators of a chain
+  std::vector<SlotHeader*> live_in;    ///< those of `in` with a value
+  std::vector<SlotHeader*> final_out;  ///< their places in `out`
+  std::vector<SlotHeader*> made;       ///< between two operators of a chain
   std::vector<SlotHeader*> kept;
   std::vector<SlotHeader*> kept_out;
   std::vector<std::uint64_t> ordinals;

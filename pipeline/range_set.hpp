@@ -6,8 +6,9 @@
 
 namespace weir::detail {
 
-/// A set of indexes kept as sorted, disjoint, non-adjacent ranges [begin, end). On an edge there are at
-/// most a few ranges per worker, so a sorted vector beats a tree and allocates nothing once warm.
+/// A set of indexes kept as sorted, disjoint, non-adjacent ranges [begin, end). On an edge there
+/// are at most a few ranges per worker, so a sorted vector beats a tree and allocates nothing once
+/// warm.
 ///
 /// Thread safety: a value; the owner's lock protects it.
 class RangeSet {

@@ -176,8 +176,10 @@ bool RenumberEdge::keep_for_notes(Item& item) {
 }
 
 void RenumberEdge::drop(Item& item) {
-  if (item.container != nullptr) part_moved(item.container);
-  else discard(item.entry);
+  if (item.container != nullptr)
+    part_moved(item.container);
+  else
+    discard(item.entry);
 }
 
 void RenumberEdge::part_moved(Container* container) {

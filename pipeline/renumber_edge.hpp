@@ -13,9 +13,10 @@
 
 namespace weir::detail {
 
-/// An edge behind which items are numbered anew: what flat_map gave is taken apart, and `take`, `skip`,
-/// `shard` and a buffered shuffle behind a filter or an unindexed source are applied, in the order
-/// written. All of it is cheap and serial, so it happens here, under the edge's lock, and is no stage.
+/// An edge behind which items are numbered anew: what flat_map gave is taken apart, and `take`,
+/// `skip`, `shard` and a buffered shuffle behind a filter or an unindexed source are applied, in
+/// the order written. All of it is cheap and serial, so it happens here, under the edge's lock, and
+/// is no stage.
 ///
 /// Thread safety: as Edge.
 /// Invariants: 1. what is given out is in the order of the new numbers; 2. a container's slot is
@@ -23,13 +24,14 @@ namespace weir::detail {
 class RenumberEdge final : public OrderedEdge {
  public:
   struct Settings {
-    const SplitType* split = nullptr;  ///< of the flat_map in front, if any
-    std::vector<std::shared_ptr<const Step>> steps;   ///< take, skip, shard, shuffle_buffer
-    std::vector<std::uint32_t> step_numbers;          ///< operator number of each
+    const SplitType* split = nullptr;                ///< of the flat_map in front, if any
+    std::vector<std::shared_ptr<const Step>> steps;  ///< take, skip, shard, shuffle_buffer
+    std::vector<std::uint32_t> step_numbers;         ///< operator number of each
     std::uint64_t seed = 0;
     Order order;
-    std::uint64_t resume_source_index = kNoIndex;  ///< the container of which some items are delivered
-    std::uint32_t resume_split = 0;                ///< how many
+    std::uint64_t resume_source_index =
+        kNoIndex;                    ///< the container of which some items are delivered
+    std::uint32_t resume_split = 0;  ///< how many
     std::uint32_t resume_epoch = 0;
     /// Says that the rest of the pass that an item belongs to will not be used.
     std::function<void(const SampleInfo&)> pass_is_over;

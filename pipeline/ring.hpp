@@ -6,8 +6,8 @@
 
 namespace weir::detail {
 
-/// A first-in, first-out queue in one piece of memory that is used again: std::deque allocates as its
-/// items pass, this only as its length grows.
+/// A first-in, first-out queue in one piece of memory that is used again: std::deque allocates as
+/// its items pass, this only as its length grows.
 ///
 /// Thread safety: a value; the owner's lock protects it.
 template <class T>

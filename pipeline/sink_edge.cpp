@@ -18,8 +18,10 @@ void SinkEdge::look() {
   Entry entry;
   while (pull(entry)) {
     // A tombstone says nothing to the consumer, and a paused one must not let them pile up.
-    if (entry.slot->state == SlotState::tombstone && !entry.slot->notes) discard(entry);
-    else ready_.push_back(entry);
+    if (entry.slot->state == SlotState::tombstone && !entry.slot->notes)
+      discard(entry);
+    else
+      ready_.push_back(entry);
   }
   publish_missing();
   wake_consumer();
@@ -67,11 +69,13 @@ SinkEdge::Take SinkEdge::take(SlotHeader*& slot, Nanoseconds now) {
 
 std::size_t SinkEdge::next_count(Nanoseconds now) {
   // A consumer of tiny items takes several at once, as many as it uses up in a moment: its pace is
-  // measured from one such call to the next, and a slow one must be seen at every item. A queue of a
-  // few batches gives one at a time, so that its depth means what it says.
+  // measured from one such call to the next, and a slow one must be seen at every item. A queue of
+  // a few batches gives one at a time, so that its depth means what it says.
   const Nanoseconds elapsed = now - last_take_;
-  if (elapsed < kMoment) count_ = std::min(count_ * 2, kMostTaken);
-  else if (elapsed > 4 * kMoment) count_ = std::max<std::size_t>(count_ / 4, 1);
+  if (elapsed < kMoment)
+    count_ = std::min(count_ * 2, kMostTaken);
+  else if (elapsed > 4 * kMoment)
+    count_ = std::max<std::size_t>(count_ / 4, 1);
   last_take_ = now;
   const auto share = static_cast<std::size_t>(depth() / 4);
   return std::min(count_, std::max<std::size_t>(share, 1));

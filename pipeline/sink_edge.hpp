@@ -24,7 +24,8 @@ class SinkEdge final : public OrderedEdge {
   };
   /// The next slot in order, whatever it holds; tombstones without notes are left out.
   [[nodiscard]] Take take(SlotHeader*& slot, Nanoseconds now);
-  /// The same out of what was taken together before, which costs neither lock nor clock; null: none.
+  /// The same out of what was taken together before, which costs neither lock nor clock; null:
+  /// none.
   [[nodiscard]] SlotHeader* take_local() {
     if (next_taken_ == taken_.size()) return nullptr;
     held_ = taken_[next_taken_++];
@@ -59,9 +60,9 @@ class SinkEdge final : public OrderedEdge {
   static constexpr std::size_t kMostTaken = 256;
   static constexpr Nanoseconds kMoment = 50'000;
 
-  std::vector<Entry> taken_;   ///< the consumer's alone
+  std::vector<Entry> taken_;  ///< the consumer's alone
   std::size_t next_taken_ = 0;
-  std::size_t count_ = 1;      ///< items of one take, by the consumer's pace
+  std::size_t count_ = 1;  ///< items of one take, by the consumer's pace
   Nanoseconds last_take_ = 0;
   Entry held_;
   bool holds_ = false;

@@ -10,13 +10,13 @@
 
 namespace weir::detail {
 
-/// The storage of an edge: slots by index over a moving, growing range of indexes, in blocks that never
-/// move and are used again, so that workers may write to the slots of their packet without a lock.
+/// The storage of an edge: slots by index over a moving, growing range of indexes, in blocks that
+/// never move and are used again, so that workers may write to the slots of their packet without a
+/// lock.
 ///
-/// Thread safety: the functions need the edge's lock; the slots of an index belong to whoever claimed
-/// it.
-/// Invariants: 1. every index of [low, high) has a slot; 2. a block is used again only after each of
-/// its indexes was released.
+/// Thread safety: the functions need the edge's lock; the slots of an index belong to whoever
+/// claimed it. Invariants: 1. every index of [low, high) has a slot; 2. a block is used again only
+/// after each of its indexes was released.
 class SlotWindow {
  public:
   explicit SlotWindow(const SlotType& type) : type_(&type) {

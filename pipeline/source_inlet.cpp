@@ -59,7 +59,8 @@ void SourceInlet::publish() {
   const bool over = halted_ || (settings_.end_epoch && epoch_ >= *settings_.end_epoch);
   first_ready_.store(over ? kNoIndex : next_, std::memory_order_seq_cst);
   next_available_.store(next_, std::memory_order_seq_cst);
-  const std::uint64_t left = pass_size_ == kNoIndex ? 1024 : pass_size_ - std::min(place_, pass_size_);
+  const std::uint64_t left =
+      pass_size_ == kNoIndex ? 1024 : pass_size_ - std::min(place_, pass_size_);
   waiting_.store(over ? 0 : static_cast<std::int64_t>(std::min<std::uint64_t>(left, 1U << 20U)),
                  std::memory_order_relaxed);
 }
@@ -133,8 +134,10 @@ void SourceInlet::finish_pass(SlotHeader* marker) {
 }
 
 void SourceInlet::materialise(Packet& packet) {
-  if (settings_.map) materialise_indexed(packet);
-  else materialise_pass(packet);
+  if (settings_.map)
+    materialise_indexed(packet);
+  else
+    materialise_pass(packet);
 }
 
 void SourceInlet::materialise_indexed(Packet& packet) {
@@ -258,8 +261,8 @@ void SourceInlet::hint_ahead(const Packet& packet) {
     const int descriptor =
         settings_.source->hint(settings_.map->locate(epoch, pass, place).sample_id);
     if (descriptor < 0) continue;
-    const std::uint64_t old = hints_[index & mask].exchange(hint_entry(index, descriptor),
-                                                            std::memory_order_relaxed);
+    const std::uint64_t old =
+        hints_[index & mask].exchange(hint_entry(index, descriptor), std::memory_order_relaxed);
     if (old != 0) settings_.source->forget(descriptor_of(old));
   }
 }

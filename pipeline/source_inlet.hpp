@@ -16,8 +16,8 @@
 
 namespace weir::detail {
 
-/// A `repeat` that stands behind something that is no function of the index: the whole source is gone
-/// through again, with a marker between the passes.
+/// A `repeat` that stands behind something that is no function of the index: the whole source is
+/// gone through again, with a marker between the passes.
 struct OuterRepeat {
   std::uint64_t times = 1;
   std::uint32_t step = 0;  ///< operator number of the innermost such repeat
@@ -25,13 +25,14 @@ struct OuterRepeat {
 
 /// The source as the first stage sees it: always ready until the last epoch's end.
 ///
-/// An indexable source costs nothing per item but its place; values are made by the claiming worker.
-/// Ahead of the claims the kernel is asked for the next items (Source::hint), and what that opened is
-/// kept until the item is made. A source without an index is read by one worker at a time.
+/// An indexable source costs nothing per item but its place; values are made by the claiming
+/// worker. Ahead of the claims the kernel is asked for the next items (Source::hint), and what that
+/// opened is kept until the item is made. A source without an index is read by one worker at a
+/// time.
 ///
 /// Thread safety: as Inlet.
-/// Invariants: 1. an epoch is size() * passes items, a pass_end behind each pass but the last, and one
-/// epoch_end; 2. next_ counts both items and markers.
+/// Invariants: 1. an epoch is size() * passes items, a pass_end behind each pass but the last, and
+/// one epoch_end; 2. next_ counts both items and markers.
 class SourceInlet final : public Inlet {
  public:
   struct Settings {
@@ -41,7 +42,7 @@ class SourceInlet final : public Inlet {
     std::optional<IndexMap> map;  ///< none: the source has no index
     OuterRepeat outer;
     std::uint32_t first_epoch = 0;
-    std::uint64_t first_place = 0;  ///< in the first epoch, over all passes
+    std::uint64_t first_place = 0;           ///< in the first epoch, over all passes
     std::optional<std::uint32_t> end_epoch;  ///< one past the last
     bool look_ahead = false;
   };
@@ -71,8 +72,8 @@ class SourceInlet final : public Inlet {
   void materialise_pass(Packet& packet);
   void hint_ahead(const Packet& packet);
   [[nodiscard]] int take_hint(std::uint64_t number);
-  /// The number under which look-ahead knows an item. Not the stream index: a pass that ends early gives
-  /// the indexes of the items that were asked for to others.
+  /// The number under which look-ahead knows an item. Not the stream index: a pass that ends early
+  /// gives the indexes of the items that were asked for to others.
   [[nodiscard]] std::uint64_t asked(std::uint32_t epoch, std::uint32_t pass,
                                     std::uint64_t place) const {
     const std::uint64_t passes =

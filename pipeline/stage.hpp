@@ -21,15 +21,15 @@
 
 namespace weir::detail {
 
-/// The end of a run of stages that share one numbering: the edge behind which items are numbered anew,
-/// or the sink.
+/// The end of a run of stages that share one numbering: the edge behind which items are numbered
+/// anew, or the sink.
 struct Zone {
-  const Inlet* end = nullptr;     ///< null for the last zone
-  const SinkEdge* sink = nullptr; ///< of the last zone
+  const Inlet* end = nullptr;      ///< null for the last zone
+  const SinkEdge* sink = nullptr;  ///< of the last zone
   const Zone* next = nullptr;
 
-  /// The index that bounds do not hold back: the smallest one that the oldest undelivered batch still
-  /// lacks here; kNoIndex: it lacks none.
+  /// The index that bounds do not hold back: the smallest one that the oldest undelivered batch
+  /// still lacks here; kNoIndex: it lacks none.
   [[nodiscard]] std::uint64_t exempt() const {
     if (sink != nullptr) return sink->missing();
     return next->exempt() == end->next_available() ? end->frontier() : kNoIndex;
@@ -45,8 +45,8 @@ struct Zone {
 class Stage {
  public:
   struct Part {
-    std::string name;           ///< as written
-    std::uint32_t number = 0;   ///< operator number
+    std::string name;          ///< as written
+    std::uint32_t number = 0;  ///< operator number
     std::unique_ptr<Operator> op;
     const SlotType* output = nullptr;
     BadSamplePolicy policy;
@@ -54,9 +54,9 @@ class Stage {
   };
   struct Settings {
     std::string name;
-    std::vector<Part> parts;              ///< one-to-one stages
-    std::unique_ptr<Gatherer> gatherer;   ///< gathering stages: parts[0] names the operator
-    std::uint64_t rows = 1;               ///< of a batch
+    std::vector<Part> parts;             ///< one-to-one stages
+    std::unique_ptr<Gatherer> gatherer;  ///< gathering stages: parts[0] names the operator
+    std::uint64_t rows = 1;              ///< of a batch
     const SlotType* input = nullptr;
     Inlet* in = nullptr;
     Edge* out = nullptr;
@@ -127,8 +127,8 @@ class Stage {
   void run_part(std::size_t p, SlotHeader* const* in, SlotHeader* const* out, std::size_t count,
                 Packet& packet, int worker);
   void run_chain(SlotHeader* const* in, SlotHeader* const* out, Packet& packet, int worker);
-  /// Of what an operator of a chain made, in packet.kept, moves what lost its value to its place behind
-  /// the stage; returns how many are left.
+  /// Of what an operator of a chain made, in packet.kept, moves what lost its value to its place
+  /// behind the stage; returns how many are left.
   [[nodiscard]] std::size_t keep_live(Packet& packet, SlotHeader* const* out,
                                       std::size_t count) const;
   void run_gatherer(Packet& packet, int worker);
@@ -146,8 +146,8 @@ class Stage {
   std::vector<std::vector<std::unique_ptr<SlotArray>>> scratch_;  ///< [worker][part], owned by it
 
   alignas(64) std::atomic<int> running_{0};
-  std::atomic<std::int64_t> hand_depth_;      ///< 0: none
-  std::atomic<double> item_ns_{0};            ///< smoothed; 0: not measured yet
+  std::atomic<std::int64_t> hand_depth_;        ///< 0: none
+  std::atomic<double> item_ns_{0};              ///< smoothed; 0: not measured yet
   std::atomic<std::uint64_t> output_bytes_{0};  ///< estimate of the p95 of one output
   std::atomic<double> output_mean_{0};
   std::atomic<double> output_square_{0};

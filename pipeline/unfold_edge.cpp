@@ -14,8 +14,10 @@ UnfoldEdge::UnfoldEdge(const SlotType& type, std::int64_t depth, ByteLedger& led
 void UnfoldEdge::look() {
   Entry entry;
   while (pull(entry)) {
-    if (entry.slot->state == SlotState::tombstone && !entry.slot->notes) discard(entry);
-    else heads_.push_back(entry);
+    if (entry.slot->state == SlotState::tombstone && !entry.slot->notes)
+      discard(entry);
+    else
+      heads_.push_back(entry);
   }
   publish_ready();
 }
@@ -26,9 +28,7 @@ void UnfoldEdge::publish_ready() {
   next_available_.store(something || busy_ ? next_out_ + 1 : next_out_, std::memory_order_seq_cst);
 }
 
-std::int64_t UnfoldEdge::waiting() const {
-  return first_ready() == kNoIndex ? 0 : kMostAtOnce;
-}
+std::int64_t UnfoldEdge::waiting() const { return first_ready() == kNoIndex ? 0 : kMostAtOnce; }
 
 bool UnfoldEdge::claim(Packet& packet, const ClaimLimits& limits) {
   MutexLock lock(mutex_);

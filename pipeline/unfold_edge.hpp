@@ -11,15 +11,16 @@
 
 namespace weir::detail {
 
-/// The edge behind a flat_map whose function returns a generator: the items are asked for one by one,
-/// only as far as there is room behind, so that a generator without end holds nothing back.
+/// The edge behind a flat_map whose function returns a generator: the items are asked for one by
+/// one, only as far as there is room behind, so that a generator without end holds nothing back.
 ///
-/// What asks is the one worker of the stage behind this edge, outside of any lock; the generators in
-/// front wait in order.
+/// What asks is the one worker of the stage behind this edge, outside of any lock; the generators
+/// in front wait in order.
 ///
 /// Thread safety: as Edge; the stage behind must be serial.
-/// Invariants: 1. one packet at a time is between claim() and the end of materialise(); 2. items come
-/// in the order (container, place); 3. a container's slot is released when its generator has ended.
+/// Invariants: 1. one packet at a time is between claim() and the end of materialise(); 2. items
+/// come in the order (container, place); 3. a container's slot is released when its generator has
+/// ended.
 class UnfoldEdge final : public OrderedEdge {
  public:
   struct Settings {
@@ -29,8 +30,9 @@ class UnfoldEdge final : public OrderedEdge {
     bool has_policy = false;
     Order order;
     bool several_passes = false;  ///< a repeat goes through the source more than once an epoch
-    std::uint64_t resume_source_index = kNoIndex;  ///< the container of which some items are delivered
-    std::uint32_t resume_split = 0;                ///< how many
+    std::uint64_t resume_source_index =
+        kNoIndex;                    ///< the container of which some items are delivered
+    std::uint32_t resume_split = 0;  ///< how many
     std::uint32_t resume_epoch = 0;
   };
   UnfoldEdge(const SlotType& type, std::int64_t depth, ByteLedger& ledger, Settings settings);
@@ -39,8 +41,8 @@ class UnfoldEdge final : public OrderedEdge {
   void materialise(Packet& packet) override;
   [[nodiscard]] bool renumbers() const override { return true; }
   [[nodiscard]] bool charges_slots() const override { return false; }
-  /// The rest of the pass that `info` belongs to will not be used: its generators, which may have no end,
-  /// are asked no more. Any thread.
+  /// The rest of the pass that `info` belongs to will not be used: its generators, which may have
+  /// no end, are asked no more. Any thread.
   void end_pass(const SampleInfo& info);
   /// How many items wait is not known before they are asked for.
   [[nodiscard]] std::int64_t waiting() const override;

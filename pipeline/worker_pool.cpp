@@ -8,18 +8,13 @@
 
 #include <weir/error.hpp>
 
-#include "machine/thread_usage.hpp"
-
 namespace weir::detail {
 namespace {
 
-constexpr Nanoseconds kClockInterval = 5'000'000;
 constexpr std::chrono::seconds kLateAfter{5};
 
 /// Whose function this thread is in: closing from there would wait for itself.
 thread_local const Stage* stage_under_way = nullptr;
-
-double seconds_of(std::chrono::nanoseconds time) { return static_cast<double>(time.count()) * 1e-9; }
 
 }  // namespace
 
@@ -95,8 +90,7 @@ void WorkerPool::add(const LoaderStages* loader, const std::vector<StageAllocati
     auto next = std::make_unique<Assignment>(*owned_);
     next->loaders.push_back(loader);
     next->stages.insert(next->stages.end(), loader->stages.begin(), loader->stages.end());
-    next->allocation.stages.insert(next->allocation.stages.end(), allotted.begin(),
-                                   allotted.end());
+    next->allocation.stages.insert(next->allocation.stages.end(), allotted.begin(), allotted.end());
     next->allocation.structure = ++structure_;
     clamp(*next);
     adjust_depths(*next);
@@ -170,8 +164,7 @@ Allocation WorkerPool::allocation() const {
 bool WorkerPool::apply(const Allocation& allocation) {
   {
     MutexLock lock(publish_mutex_);
-    if (allocation.structure != structure_ ||
-        allocation.stages.size() != owned_->stages.size())
+    if (allocation.structure != structure_ || allocation.stages.size() != owned_->stages.size())
       return false;
     auto next = std::make_unique<Assignment>(*owned_);
     next->allocation = allocation;
@@ -231,8 +224,8 @@ void WorkerPool::count_unparked(int change) {
 }
 
 void WorkerPool::unpark_up_to_active() {
-  while (!parked_.empty() && unparked_.load(std::memory_order_relaxed) <
-                                 active_.load(std::memory_order_seq_cst)) {
+  while (!parked_.empty() &&
+         unparked_.load(std::memory_order_relaxed) < active_.load(std::memory_order_seq_cst)) {
     Worker& worker = *workers_[static_cast<std::size_t>(parked_.back())];
     parked_.pop_back();
     worker.parked = false;
@@ -246,8 +239,8 @@ void WorkerPool::settle_parking() {
   if (!settings_.threads) return;
   MutexLock lock(sleep_mutex_);
   // Sleepers need no packet boundary: they are parked where they sleep, the longest sleeper first.
-  while (!sleepers_.empty() && unparked_.load(std::memory_order_relaxed) >
-                                   active_.load(std::memory_order_seq_cst)) {
+  while (!sleepers_.empty() &&
+         unparked_.load(std::memory_order_relaxed) > active_.load(std::memory_order_seq_cst)) {
     const int id = sleepers_.front();
     sleepers_.erase(sleepers_.begin());
     sleeping_.fetch_sub(1, std::memory_order_seq_cst);
@@ -411,7 +404,7 @@ void WorkerPool::end(int id) {
   stage->run(worker.packet, id);
   stage_under_way = nullptr;
   stage->commit(worker.packet, id);
-  if (monotonic_now() - worker.clocks_read >= kClockInterval) read_clocks(id);
+  if (worker.clocks.due()) look_at_clocks(id);
   leave(stage);
   wake_if_choosable(worker);
 }
@@ -444,47 +437,22 @@ void WorkerPool::work(int id) {
     if (unparked_.load(std::memory_order_relaxed) > active_.load(std::memory_order_relaxed) &&
         park(id))
       continue;
-    if (begin(id)) end(id);
-    else sleep(id);
+    if (begin(id))
+      end(id);
+    else
+      sleep(id);
   }
   if (settings_.on_end) settings_.on_end(id);
 }
 
 // Telemetry.
 
-void WorkerPool::read_clocks(int id) {
+void WorkerPool::look_at_clocks(int id) {
   Worker& worker = *workers_[static_cast<std::size_t>(id)];
-  worker.clocks_read = monotonic_now();
-  const ThreadUsage usage = read_thread_usage();
-  const double user = seconds_of(usage.cpu_user);
-  const double system = seconds_of(usage.cpu_system);
-  const double queue = seconds_of(usage.run_queue_delay.value_or(std::chrono::nanoseconds{0}));
   const Assignment& assignment = *read(worker);
-  double total = 0;
-  for (const Stage* stage : assignment.stages)
-    total += static_cast<double>(stage->counters(id).unattributed_ns.get());
-  if (total > 0) {
-    for (const Stage* stage : assignment.stages) {
-      StageCounters& counters = stage->counters(id);
-      const double share = static_cast<double>(counters.unattributed_ns.get()) / total;
-      if (share <= 0) continue;
-      counters.unattributed_ns.set(0);
-      counters.cpu_user_seconds.add(share * (user - worker.cpu_user_seconds));
-      counters.cpu_system_seconds.add(share * (system - worker.cpu_system_seconds));
-      counters.run_queue_seconds.add(share * (queue - worker.run_queue_seconds));
-      counters.voluntary_switches.add(
-          share * static_cast<double>(usage.voluntary_switches - worker.voluntary_switches));
-      counters.involuntary_switches.add(
-          share * static_cast<double>(usage.involuntary_switches - worker.involuntary_switches));
-    }
-  }
+  worker.clocks.read(assignment.stages, id);
   adjust_depths(assignment);
   worker.reading.store(nullptr, std::memory_order_seq_cst);
-  worker.cpu_user_seconds = user;
-  worker.cpu_system_seconds = system;
-  worker.run_queue_seconds = queue;
-  worker.voluntary_switches = usage.voluntary_switches;
-  worker.involuntary_switches = usage.involuntary_switches;
 }
 
 Snapshot WorkerPool::snapshot() const {

@@ -17,34 +17,36 @@
 #include "pipeline/byte_ledger.hpp"
 #include "pipeline/packet.hpp"
 #include "pipeline/stage.hpp"
+#include "pipeline/worker_clocks.hpp"
 
 namespace weir::detail {
 
 /// What the pool runs for one loader.
 struct LoaderStages {
   std::string name;
-  std::vector<Stage*> stages;                     ///< upstream first
+  std::vector<Stage*> stages;  ///< upstream first
   std::function<ConsumerSnapshot()> consumer;
 };
 
-/// The workers of the process: N threads, made once and bound once; all loaders register their stages
-/// here. A of the N are unparked. A worker takes one packet after another from the stage that choose()
-/// names; nothing else starts or ends a thread, and so the number of running data-plane threads never
-/// exceeds N.
+/// The workers of the process: N threads, made once and bound once; all loaders register their
+/// stages here. A of the N are unparked. A worker takes one packet after another from the stage
+/// that choose() names; nothing else starts or ends a thread, and so the number of running
+/// data-plane threads never exceeds N.
 ///
-/// Algorithm: allocation and stages form one immutable Assignment, published by one pointer store and
-/// read by a worker between two packets. A worker that finds nothing sleeps; whoever makes a stage
-/// runnable wakes the last sleeper. A worker above A parks at its next packet boundary, and no work
-/// wakes it.
+/// Algorithm: allocation and stages form one immutable Assignment, published by one pointer store
+/// and read by a worker between two packets. A worker that finds nothing sleeps; whoever makes a
+/// stage runnable wakes the last sleeper. A worker above A parks at its next packet boundary, and
+/// no work wakes it.
 ///
-/// Locking: `sleep_mutex_` guards who sleeps and who is parked, and is touched by a working worker only
-/// when somebody sleeps; `publish_mutex_` orders changes of the assignment and is never taken by a
-/// worker. A replaced assignment is freed when no worker is choosing by it (hazard pointers: Michael,
-/// IEEE TPDS 2004).
+/// Locking: `sleep_mutex_` guards who sleeps and who is parked, and is touched by a working worker
+/// only when somebody sleeps; `publish_mutex_` orders changes of the assignment and is never taken
+/// by a worker. A replaced assignment is freed when no worker is choosing by it (hazard pointers:
+/// Michael, IEEE TPDS 2004).
 ///
 /// Thread safety: all functions from any thread, unless said otherwise.
-/// Invariants: 1. unparked() <= N, and no worker is unparked while unparked() >= A; 2. a stage never
-/// starts a packet above its cap; 3. after unregister() no worker touches the loader's stages.
+/// Invariants: 1. unparked() <= N, and no worker is unparked while unparked() >= A; 2. a stage
+/// never starts a packet above its cap; 3. after unregister() no worker touches the loader's
+/// stages.
 class WorkerPool final : public Plant {
  public:
   struct Settings {
@@ -82,8 +84,8 @@ class WorkerPool final : public Plant {
   /// depth or bound was raised.
   void work_may_be_ready();
 
-  /// One packet by the calling thread as worker `worker`; false: there was none to be had. Requires: a
-  /// pool without threads, and one caller at a time for each worker.
+  /// One packet by the calling thread as worker `worker`; false: there was none to be had.
+  /// Requires: a pool without threads, and one caller at a time for each worker.
   [[nodiscard]] bool step(int worker);
   /// The two halves of step(), so that a test may interleave workers: false when nothing was begun.
   [[nodiscard]] bool begin(int worker);
@@ -107,18 +109,13 @@ class WorkerPool final : public Plant {
   };
   struct alignas(64) Worker {
     std::atomic<const Assignment*> reading{nullptr};  ///< not freed while it stands here
-    Stage* stage = nullptr;       ///< of the packet under way
-    const Stage* last = nullptr;  ///< of the one before, for comparison alone
-    std::uint64_t last_assignment = 0;  ///< id of the one in which `last_index` holds
+    Stage* stage = nullptr;                           ///< of the packet under way
+    const Stage* last = nullptr;                      ///< of the one before, for comparison alone
+    std::uint64_t last_assignment = 0;                ///< id of the one in which `last_index` holds
     int last_index = -1;
     Packet packet;
     std::vector<StageView> views;
-    Nanoseconds clocks_read = 0;
-    double cpu_user_seconds = 0;
-    double cpu_system_seconds = 0;
-    double run_queue_seconds = 0;
-    std::uint64_t voluntary_switches = 0;
-    std::uint64_t involuntary_switches = 0;
+    WorkerClocks clocks;
     std::condition_variable wake;
     bool signalled = false;  ///< under sleep_mutex_
     bool parked = false;     ///< under sleep_mutex_
@@ -140,7 +137,7 @@ class WorkerPool final : public Plant {
   void clamp(Assignment& assignment) const;
   void leave(Stage* stage);
   [[nodiscard]] int last_index(const Assignment& assignment, Worker& worker) const;
-  void read_clocks(int worker);
+  void look_at_clocks(int worker);
   void publish(std::unique_ptr<Assignment> next) WEIR_REQUIRES(publish_mutex_);
   void adjust_depths(const Assignment& assignment) const;
   void settle_parking() WEIR_EXCLUDES(sleep_mutex_);
@@ -157,11 +154,13 @@ class WorkerPool final : public Plant {
   mutable std::vector<StageView> outside_views_ WEIR_GUARDED_BY(publish_mutex_);
   std::uint64_t assignments_ WEIR_GUARDED_BY(publish_mutex_) = 0;
   std::uint64_t structure_ WEIR_GUARDED_BY(publish_mutex_) = 0;
-  /// Published by this store: everything in *owned_. Readers announce themselves in Worker::reading.
+  /// Published by this store: everything in *owned_. Readers announce themselves in
+  /// Worker::reading.
   std::atomic<const Assignment*> current_{nullptr};
 
   mutable Mutex sleep_mutex_;
-  std::vector<int> sleepers_ WEIR_GUARDED_BY(sleep_mutex_);  ///< the last one sleeps longest to come
+  std::vector<int> sleepers_
+      WEIR_GUARDED_BY(sleep_mutex_);  ///< the last one sleeps longest to come
   std::vector<int> parked_ WEIR_GUARDED_BY(sleep_mutex_);
   mutable double unparked_ns_ WEIR_GUARDED_BY(sleep_mutex_) = 0;
   mutable Nanoseconds unparked_since_ WEIR_GUARDED_BY(sleep_mutex_) = 0;

@@ -86,6 +86,9 @@ template <class Make>
 /// The values of a vector, copied for each epoch.
 template <class T>
 [[nodiscard]] Stream<T> from(std::vector<T> values) {
+  static_assert(std::is_copy_constructible_v<T>,
+                "weir: from(): the values are copied for each epoch; use indexed() or generate() for "
+                "values that only move");
   auto shared = std::make_shared<const std::vector<T>>(std::move(values));
   const std::uint64_t count = shared->size();
   return indexed("values", count, [shared](std::uint64_t i) { return (*shared)[i]; });
@@ -102,9 +105,14 @@ template <class Begin>
     else
       return std::type_identity<std::invoke_result_t<Begin&>>{};
   }())::type;
-  using T = typename std::invoke_result_t<Next&>::value_type;
-  return Stream<T>(detail::source_step(
-      std::move(name), std::make_shared<detail::PassSource<T, Begin>>(std::move(begin)), ""));
+  if constexpr (!detail::Generates<Next>) {
+    static_assert(detail::kNever<Begin>,
+                  "weir: generate(): begin() must return a function that gives std::optional<T>");
+  } else {
+    using T = typename detail::GeneratedBy<Next>::type;
+    return Stream<T>(detail::source_step(
+        std::move(name), std::make_shared<detail::PassSource<T, Begin>>(std::move(begin)), ""));
+  }
 }
 
 /// The values between two iterators that `range()` gives anew for each pass.

@@ -44,6 +44,22 @@ WEIR_EXPORT std::shared_ptr<Step> read_step(std::shared_ptr<const Step> previous
                                             StageOptions options, bool as_samples);
 WEIR_EXPORT ShardPlace shard_place(const ShardOptions& options);
 
+/// False, but only once the template is used: for messages in place of a page of them.
+template <class>
+inline constexpr bool kNever = false;
+
+template <class F, class T>
+concept Callable = TakesValue<F, T> || TakesValueAndContext<F, T>;
+template <class F, class State, class T>
+concept CallableWithState =
+    std::is_invocable_v<F&, State&, T&&> || std::is_invocable_v<F&, State&, T&> ||
+    std::is_invocable_v<F&, State&, T&&, Context&> || std::is_invocable_v<F&, State&, T&, Context&>;
+template <class R>
+concept Iterable = requires(R& range) {
+  *std::begin(range);
+  std::end(range);
+};
+
 template <class F, class T>
 using Expanded = std::remove_cvref_t<decltype(*std::begin(
     std::declval<std::add_lvalue_reference_t<CallResult<F, T>>>()))>;
@@ -70,26 +86,37 @@ class Stream {
 
   explicit Stream(std::shared_ptr<const detail::Step> step) : step_(std::move(step)) {}
 
-  /// Calls `f` for each value; the results are the new stream. `replacement` makes the value that
-  /// stands in for a bad sample under the policy `replace`.
+  /// Calls `f` for each value; the results are the new stream.
   template <class F>
-  [[nodiscard]] auto map(std::string name, F f, StageOptions options = {},
-                         std::function<detail::CallResult<F, T>()> replacement = nullptr) const {
-    static_assert(detail::TakesValue<F, T> || detail::TakesValueAndContext<F, T>,
-                  "weir: map(): the function takes neither (T) nor (T, Context&), "
-                  "where T is the value type of the stream in front of it");
-    using U = detail::CallResult<F, T>;
-    static_assert(!std::is_void_v<U>, "weir: map(): the function must return the new value");
-    std::shared_ptr<detail::Step> step = next(Kind::map, std::move(name), std::move(options));
-    step->output = &detail::slot_type<U>();
-    if constexpr (std::is_same_v<F, SampleMap>) {
-      step->built_in = true;
-      step->cheap = f.op().cheap();
+  [[nodiscard]] auto map(std::string name, F f, StageOptions options = {}) const {
+    return map(std::move(name), std::move(f), std::move(options), nullptr);
+  }
+  /// The same with a function that makes the value that stands in for a bad sample under the policy
+  /// `replace`.
+  template <class F, class Replacement>
+  [[nodiscard]] auto map(std::string name, F f, StageOptions options, Replacement replacement) const {
+    if constexpr (!detail::Callable<F, T>) {
+      static_assert(detail::kNever<F>,
+                    "weir: map(): the function takes neither (T) nor (T, Context&), "
+                    "where T is the value type of the stream in front of it");
+    } else if constexpr (std::is_void_v<detail::CallResult<F, T>>) {
+      static_assert(detail::kNever<F>, "weir: map(): the function must return the new value");
+    } else {
+      using U = detail::CallResult<F, T>;
+      static_assert(std::is_constructible_v<std::function<U()>, Replacement>,
+                    "weir: map(): the replacement takes nothing and returns what the function does");
+      std::shared_ptr<detail::Step> step = next(Kind::map, std::move(name), std::move(options));
+      step->output = &detail::slot_type<U>();
+      if constexpr (std::is_same_v<F, SampleMap>) {
+        step->built_in = true;
+        step->cheap = f.op().cheap();
+      }
+      step->make_operator = [f = std::move(f),
+                             replacement = std::function<U()>(std::move(replacement))] {
+        return std::make_unique<detail::MapOperator<T, U, F>>(f, replacement);
+      };
+      return Stream<U>(std::move(step));
     }
-    step->make_operator = [f = std::move(f), replacement = std::move(replacement)] {
-      return std::make_unique<detail::MapOperator<T, U, F>>(f, replacement);
-    };
-    return Stream<U>(std::move(step));
   }
 
   /// The same with state that each worker makes for itself: `f` takes (State&, T) or
@@ -97,23 +124,33 @@ class Stream {
   template <class Make, class F>
   [[nodiscard]] auto map(std::string name, PerWorker<Make> make, F f,
                          StageOptions options = {}) const {
-    return map(std::move(name), detail::PerWorkerFunction<Make, F>(std::move(make), std::move(f)),
-               std::move(options));
+    if constexpr (!detail::CallableWithState<F, typename PerWorker<Make>::State, T>)
+      static_assert(detail::kNever<F>,
+                    "weir: map(): the function takes neither (State&, T) nor (State&, T, Context&), "
+                    "where State is what per_worker makes and T the value type of the stream");
+    else
+      return map(std::move(name),
+                 detail::PerWorkerFunction<Make, F>(std::move(make), std::move(f)),
+                 std::move(options));
   }
 
   /// Keeps the values for which `f` is true.
   template <class F>
   [[nodiscard]] Stream filter(std::string name, F f, StageOptions options = {}) const {
-    static_assert(std::is_invocable_r_v<bool, F&, const T&> ||
-                      std::is_invocable_r_v<bool, F&, const T&, Context&>,
-                  "weir: filter(): the function takes neither (const T&) nor (const T&, Context&) "
-                  "to bool, where T is the value type of the stream in front of it");
-    std::shared_ptr<detail::Step> step = next(Kind::filter, std::move(name), std::move(options));
-    step->output = &detail::slot_type<T>();
-    step->make_operator = [f = std::move(f)] {
-      return std::make_unique<detail::FilterOperator<T, F>>(f);
-    };
-    return Stream(std::move(step));
+    if constexpr (!std::is_invocable_r_v<bool, F&, const T&> &&
+                  !std::is_invocable_r_v<bool, F&, const T&, Context&>) {
+      static_assert(detail::kNever<F>,
+                    "weir: filter(): the function takes neither (const T&) nor (const T&, Context&) "
+                    "to bool, where T is the value type of the stream in front of it");
+      return *this;
+    } else {
+      std::shared_ptr<detail::Step> step = next(Kind::filter, std::move(name), std::move(options));
+      step->output = &detail::slot_type<T>();
+      step->make_operator = [f = std::move(f)] {
+        return std::make_unique<detail::FilterOperator<T, F>>(f);
+      };
+      return Stream(std::move(step));
+    }
   }
 
   /// Calls `f` for each value; the items of the range that it returns are the new stream. A range is
@@ -122,47 +159,24 @@ class Stream {
   /// a time.
   template <class F>
   [[nodiscard]] auto flat_map(std::string name, F f, StageOptions options = {}) const {
-    static_assert(detail::TakesValue<F, T> || detail::TakesValueAndContext<F, T>,
-                  "weir: flat_map(): the function takes neither (T) nor (T, Context&), "
-                  "where T is the value type of the stream in front of it");
-    std::shared_ptr<detail::Step> step = next(Kind::flat_map, std::move(name), std::move(options));
-    using Result = detail::CallResult<F, T>;
-    if constexpr (detail::Generates<Result>) {
-      step->output = &detail::slot_type<detail::Unfolding<Result>>();
-      step->split = &detail::unfold_type<Result>();
-      step->make_operator = [f = std::move(f)] {
-        return std::make_unique<detail::UnfoldOperator<T, Result, F>>(f);
-      };
-      return Stream<typename detail::GeneratedBy<Result>::type>(std::move(step));
+    if constexpr (!detail::Callable<F, T>) {
+      static_assert(detail::kNever<F>,
+                    "weir: flat_map(): the function takes neither (T) nor (T, Context&), "
+                    "where T is the value type of the stream in front of it");
     } else {
-      return expand(std::move(step), std::move(f));
+      return flatten(next(Kind::flat_map, std::move(name), std::move(options)), std::move(f));
     }
   }
 
- private:
-  template <class F>
-  [[nodiscard]] auto expand(std::shared_ptr<detail::Step> step, F f) const {
-    using U = detail::Expanded<F, T>;
-    step->output = &detail::slot_type<detail::Expansion<U>>();
-    step->split = &detail::split_type<U>();
-    step->make_operator = [f = std::move(f)] {
-      return std::make_unique<detail::ExpandOperator<T, U, F>>(f);
-    };
-    return Stream<U>(std::move(step));
-  }
-
- public:
-
   /// Reads each file whole. Requires: a stream of paths.
-  [[nodiscard]] Stream<File> read(StageOptions options = {}) const
-    requires std::is_same_v<T, Path>
-  {
+  [[nodiscard]] Stream<File> read(StageOptions options = {}) const {
+    static_assert(std::is_same_v<T, Path>, "weir: read(): the stream in front gives no paths");
     return Stream<File>(detail::read_step(step_, std::move(options), false));
   }
   /// Reads each file into a Sample: column `image` holds the bytes, `label` the class number.
-  [[nodiscard]] Stream<Sample> read_samples(StageOptions options = {}) const
-    requires std::is_same_v<T, Path>
-  {
+  [[nodiscard]] Stream<Sample> read_samples(StageOptions options = {}) const {
+    static_assert(std::is_same_v<T, Path>,
+                  "weir: read_samples(): the stream in front gives no paths");
     return Stream<Sample>(detail::read_step(step_, std::move(options), true));
   }
 
@@ -191,18 +205,14 @@ class Stream {
 
   /// The same with a collate function of one's own: std::vector<T> to any movable value.
   template <class Collate>
-    requires std::is_invocable_v<Collate&, std::vector<T>>
+    requires(!std::is_same_v<Collate, BatchOptions>)
   [[nodiscard]] auto batch(std::uint64_t size, Collate collate, BatchOptions options = {}) const {
-    using B = std::invoke_result_t<Collate&, std::vector<T>>;
-    std::shared_ptr<detail::Step> step = batch_step(size, options);
-    step->output = &detail::slot_type<Collated<B>>();
-    auto wrap = [collate = std::move(collate)](std::vector<T> values) mutable {
-      return Collated<B>(collate(std::move(values)));
-    };
-    step->make_gatherer = [wrap] {
-      return std::make_unique<detail::CollectGatherer<T, Collated<B>, decltype(wrap)>>(wrap);
-    };
-    return Stream<Collated<B>>(std::move(step));
+    if constexpr (!std::is_invocable_v<Collate&, std::vector<T>>)
+      static_assert(detail::kNever<Collate>,
+                    "weir: batch(): the collate function takes no std::vector<T>, "
+                    "where T is the value type of the stream in front of it");
+    else
+      return collated(size, std::move(collate), options);
   }
 
   /// Another order in every epoch (and pass of a later repeat), by the seed alone. Over an indexable
@@ -239,6 +249,44 @@ class Stream {
   [[nodiscard]] const std::shared_ptr<const detail::Step>& step() const { return step_; }
 
  private:
+  template <class F>
+  [[nodiscard]] auto flatten(std::shared_ptr<detail::Step> step, F f) const {
+    using Result = detail::CallResult<F, T>;
+    if constexpr (detail::Generates<Result>) {
+      step->output = &detail::slot_type<detail::Unfolding<Result>>();
+      step->split = &detail::unfold_type<Result>();
+      step->make_operator = [f = std::move(f)] {
+        return std::make_unique<detail::UnfoldOperator<T, Result, F>>(f);
+      };
+      return Stream<typename detail::GeneratedBy<Result>::type>(std::move(step));
+    } else if constexpr (!detail::Iterable<Result>) {
+      static_assert(detail::kNever<F>,
+                    "weir: flat_map(): the function must return a range, or a generator: a function "
+                    "that gives std::optional<U>");
+    } else {
+      using U = detail::Expanded<F, T>;
+      step->output = &detail::slot_type<detail::Expansion<U>>();
+      step->split = &detail::split_type<U>();
+      step->make_operator = [f = std::move(f)] {
+        return std::make_unique<detail::ExpandOperator<T, U, F>>(f);
+      };
+      return Stream<U>(std::move(step));
+    }
+  }
+  template <class Collate>
+  [[nodiscard]] auto collated(std::uint64_t size, Collate collate,
+                              const BatchOptions& options) const {
+    using B = std::invoke_result_t<Collate&, std::vector<T>>;
+    std::shared_ptr<detail::Step> step = batch_step(size, options);
+    step->output = &detail::slot_type<Collated<B>>();
+    auto wrap = [collate = std::move(collate)](std::vector<T> values) mutable {
+      return Collated<B>(collate(std::move(values)));
+    };
+    step->make_gatherer = [wrap] {
+      return std::make_unique<detail::CollectGatherer<T, Collated<B>, decltype(wrap)>>(wrap);
+    };
+    return Stream<Collated<B>>(std::move(step));
+  }
   [[nodiscard]] std::shared_ptr<detail::Step> next(Kind kind, std::string name,
                                                    StageOptions options = {}) const {
     return detail::next_step(step_, kind, std::move(name), std::move(options));

@@ -26,8 +26,8 @@ bool is_bad(std::uint64_t seed, std::uint64_t sample) {
   return mix_bits(seed * 1000 + sample) % 6 == 0;
 }
 
-/// Samples of one row of bytes that say whose they are. Some turn out bad in the first stage, so that
-/// each stage behind passes them on, and some after they were given a place.
+/// Samples of one row of bytes that say whose they are. Some turn out bad in the first stage, so
+/// that each stage behind passes them on, and some after they were given a place.
 Stream<Batch<Sample>> samples(std::uint64_t seed, std::uint64_t count) {
   const auto fill = [seed](Context& context) {
     Sample sample;
@@ -48,8 +48,8 @@ Stream<Batch<Sample>> samples(std::uint64_t seed, std::uint64_t count) {
       .batch(kRows);
 }
 
-/// Rows are written where they will be delivered, before all bad samples in front of them are known; so
-/// some have to move, and no row may be written where another one is still to be read.
+/// Rows are written where they will be delivered, before all bad samples in front of them are
+/// known; so some have to move, and no row may be written where another one is still to be read.
 TEST(ArenaSchedule, RowsAreTheirOwnInAnyInterleaving) {
   std::uint64_t placed = 0;
   std::uint64_t copied = 0;

@@ -31,11 +31,11 @@ namespace {
 constexpr int kWorkers = 5;
 constexpr std::size_t kStages = 6;  ///< of both loaders together
 
-/// Counts who is inside a user function, which is a part of the time that a packet is running: so it
-/// never shows more than the pool has, and each excess of the pool shows sooner or later.
+/// Counts who is inside a user function, which is a part of the time that a packet is running: so
+/// it never shows more than the pool has, and each excess of the pool shows sooner or later.
 ///
-/// What is allowed is the larger of the old and the new allocation until the pool has come down to the
-/// new one; from there on no packet may start above it.
+/// What is allowed is the larger of the old and the new allocation until the pool has come down to
+/// the new one; from there on no packet may start above it.
 struct Witness {
   std::array<std::atomic<int>, kStages> inside{};
   std::array<std::atomic<int>, kStages> allowed{};
@@ -213,7 +213,8 @@ TEST(Budget, HoldsThroughAThousandAllocations) {
       for (const std::uint64_t until = witness.visits + 20; witness.visits < until;)
         std::this_thread::yield();
       int visitors = 0;
-      for (std::size_t w = 0; w < kWorkers; ++w) visitors += witness.visits_of[w] != before[w] ? 1 : 0;
+      for (std::size_t w = 0; w < kWorkers; ++w)
+        visitors += witness.visits_of[w] != before[w] ? 1 : 0;
       ASSERT_LE(visitors, next.active);
     }
     EXPECT_GT(sampler.samples(), 100);

@@ -16,7 +16,8 @@
 namespace weir::test {
 namespace {
 
-/// Each of these hung in one design or another of the windows: controller rules, section "worker policy".
+/// Each of these hung in one design or another of the windows: controller rules, section "worker
+/// policy".
 
 /// A value of `bytes` bytes by its own account.
 struct Heavy {
@@ -42,8 +43,10 @@ template <class T>
 std::int64_t count_all(Loader<T>& loader) {
   std::int64_t count = 0;
   while (const std::optional<T> value = loader.next()) {
-    if constexpr (std::is_base_of_v<BatchRows, T>) count += static_cast<std::int64_t>(value->size());
-    else ++count;
+    if constexpr (std::is_base_of_v<BatchRows, T>)
+      count += static_cast<std::int64_t>(value->size());
+    else
+      ++count;
   }
   return count;
 }
@@ -51,17 +54,17 @@ std::int64_t count_all(Loader<T>& loader) {
 TEST(Deadlock, FlatMapOnOneWorker) {
   const Watchdog watchdog("flat_map on one worker");
   for (std::uint64_t memory : {std::uint64_t{1}, std::uint64_t{10'000'000}}) {
-    Loader<Batch<Heavy>> loader =
-        heavy(50, 100)
-            .flat_map("many",
-                      [](const Heavy& one) {
-                        std::vector<Heavy> parts;
-                        for (std::int64_t i = 0; i < 300; ++i) parts.push_back({one.id * 300 + i, 50});
-                        return parts;
-                      })
-            .map("each", [](Heavy part) { return part; })
-            .batch(64)
-            .start(options_for(1, memory));
+    Loader<Batch<Heavy>> loader = heavy(50, 100)
+                                      .flat_map("many",
+                                                [](const Heavy& one) {
+                                                  std::vector<Heavy> parts;
+                                                  for (std::int64_t i = 0; i < 300; ++i)
+                                                    parts.push_back({one.id * 300 + i, 50});
+                                                  return parts;
+                                                })
+                                      .map("each", [](Heavy part) { return part; })
+                                      .batch(64)
+                                      .start(options_for(1, memory));
     std::int64_t next = 0;
     while (std::optional<Batch<Heavy>> batch = loader.next())
       for (const Heavy& part : batch->items()) ASSERT_EQ(part.id, next++);
@@ -87,18 +90,18 @@ TEST(Deadlock, BytesHeldByLaterItems) {
   for (int workers : {1, 2, 4}) {
     // Item 0 of each batch comes last, when the others have taken all bytes that there are.
     std::atomic<std::int64_t> done{0};
-    Loader<Batch<Heavy>> loader =
-        heavy(64, 1000)
-            .map("late",
-                 [&done](Heavy one) {
-                   if (one.id % 8 == 0)
-                     for (int i = 0; i < 200 && done < one.id + 3; ++i) std::this_thread::yield();
-                   ++done;
-                   return one;
-                 })
-            .map("after", [](Heavy one) { return one; })
-            .batch(8)
-            .start(options_for(workers, 3000));
+    Loader<Batch<Heavy>> loader = heavy(64, 1000)
+                                      .map("late",
+                                           [&done](Heavy one) {
+                                             if (one.id % 8 == 0)
+                                               for (int i = 0; i < 200 && done < one.id + 3; ++i)
+                                                 std::this_thread::yield();
+                                             ++done;
+                                             return one;
+                                           })
+                                      .map("after", [](Heavy one) { return one; })
+                                      .batch(8)
+                                      .start(options_for(workers, 3000));
     EXPECT_EQ(count_all(loader), 64);
   }
 }
@@ -169,8 +172,10 @@ TEST(Deadlock, SerialStagesAndQueuesOfOne) {
   serial.queue = 1;
   for (int workers : {1, 2, 4}) {
     Loader<Batch<Heavy>> loader = heavy(500, 1000)
-                                      .map("one", [](Heavy h) { return h; }, serial)
-                                      .map("two", [](Heavy h) { return h; }, serial)
+                                      .map(
+                                          "one", [](Heavy h) { return h; }, serial)
+                                      .map(
+                                          "two", [](Heavy h) { return h; }, serial)
                                       .batch(32)
                                       .prefetch(1)
                                       .start(options_for(workers, 1));
@@ -199,7 +204,10 @@ TEST(Deadlock, Inline) {
   Options options = options_for(1, 1);
   options.run_inline = true;
   Loader<Batch<Heavy>> loader = heavy(500, 1000)
-                                    .flat_map("two", [](Heavy h) { return std::vector<Heavy>{h, h}; })
+                                    .flat_map("two",
+                                              [](Heavy h) {
+                                                return std::vector<Heavy>{h, h};
+                                              })
                                     .batch(32)
                                     .start(options);
   EXPECT_EQ(count_all(loader), 1000);

@@ -31,12 +31,14 @@ TEST(EngineStress, GivesEverythingWhateverChanges) {
     const int workers = static_cast<int>(1 + random() % 6);
     const std::vector<StressCase> cases = {live_case(round), live_case(round + 100'000)};
     const std::uint64_t memory = 4 * (cases[0].batch_bytes() + cases[1].batch_bytes());
-    SCOPED_TRACE("round " + std::to_string(round) + ": " + cases[0].text() + "\n" + cases[1].text());
+    SCOPED_TRACE("round " + std::to_string(round) + ": " + cases[0].text() + "\n" +
+                 cases[1].text());
     const std::unique_ptr<detail::WorkerPool> pool = make_pool(workers, workers, memory);
     {
       std::vector<std::unique_ptr<LiveRun>> runs;
       for (const StressCase& stress : cases)
-        runs.push_back(std::make_unique<LiveRun>(stress, *pool, kPackets[random() % 3], 1 + random() % 4));
+        runs.push_back(
+            std::make_unique<LiveRun>(stress, *pool, kPackets[random() % 3], 1 + random() % 4));
       std::atomic<int> over{0};
       std::vector<std::thread> consumers;
       for (const std::unique_ptr<LiveRun>& run : runs)
@@ -128,19 +130,21 @@ TEST(EngineStress, LoadersComeAndGo) {
   }
 }
 
-/// Queues of one item and packets of one: every hand-over is a chance to lose a wake-up, and a lost one
-/// leaves nobody who would wake the sleeper later.
+/// Queues of one item and packets of one: every hand-over is a chance to lose a wake-up, and a lost
+/// one leaves nobody who would wake the sleeper later.
 TEST(EngineStress, LosesNoWakeUp) {
   const Watchdog watchdog("a hunt for lost wake-ups", std::chrono::seconds(200));
   for (int workers : {1, 2, 3, 4, 8}) {
     for (int active = 1; active <= workers; active += active < 3 ? 1 : 3) {
-      const std::unique_ptr<detail::WorkerPool> pool = make_pool(workers, active, ~std::uint64_t{0});
+      const std::unique_ptr<detail::WorkerPool> pool =
+          make_pool(workers, active, ~std::uint64_t{0});
       for (std::uint64_t round = 0; round < rounds(12, 2); ++round) {
         StressCase stress;
         stress.seed = round;
         stress.items = 400;
         for (std::uint64_t i = 0; i < 1 + round % 4; ++i)
-          stress.links.push_back({i % 2 == 0 ? StressLink::Kind::map : StressLink::Kind::serial_map, 0});
+          stress.links.push_back(
+              {i % 2 == 0 ? StressLink::Kind::map : StressLink::Kind::serial_map, 0});
         if (round % 2 == 0) stress.rows = 3;
         LiveRun run(stress, *pool, 1, 1);
         while (run.consume(100)) {

@@ -5,8 +5,7 @@
 
 namespace weir::test {
 
-std::unique_ptr<detail::WorkerPool> make_pool(int workers, int active,
-                                              std::uint64_t memory_bytes) {
+std::unique_ptr<detail::WorkerPool> make_pool(int workers, int active, std::uint64_t memory_bytes) {
   detail::WorkerPool::Settings settings;
   settings.workers = workers;
   settings.memory_bytes = memory_bytes;
@@ -99,7 +98,9 @@ void Chaos::change() {
       pool_.ledger().set_bound(1 + below(most_memory_bytes_));
       pool_.work_may_be_ready();
       break;
-    default: (void)pool_.snapshot(); break;
+    default:
+      (void)pool_.snapshot();
+      break;
   }
 }
 

@@ -54,10 +54,18 @@ void turn_knobs(detail::LoaderBase& loader, std::mt19937_64& random, int workers
         // Another loader came or went in between; the caller would look again.
       }
       break;
-    case 1: loader.resize_queue("second", static_cast<std::int64_t>(1 + random() % 20)); break;
-    case 2: (void)loader.telemetry(); break;
-    case 3: (void)loader.summary(); break;
-    default: (void)loader.remarks(); break;
+    case 1:
+      loader.resize_queue("second", static_cast<std::int64_t>(1 + random() % 20));
+      break;
+    case 2:
+      (void)loader.telemetry();
+      break;
+    case 3:
+      (void)loader.summary();
+      break;
+    default:
+      (void)loader.remarks();
+      break;
   }
 }
 

@@ -20,11 +20,20 @@ ScheduleSettings random_settings(std::uint64_t seed, const StressCase& stress) {
   settings.seed = seed;
   settings.workers = static_cast<int>(1 + random() % 6);
   switch (random() % 5) {
-    case 0: settings.memory_bytes = 1; break;
-    case 1: settings.memory_bytes = stress.most_item_bytes; break;
-    case 2: settings.memory_bytes = 2 * stress.batch_bytes(); break;
-    case 3: settings.memory_bytes = 8 * stress.batch_bytes(); break;
-    default: break;
+    case 0:
+      settings.memory_bytes = 1;
+      break;
+    case 1:
+      settings.memory_bytes = stress.most_item_bytes;
+      break;
+    case 2:
+      settings.memory_bytes = 2 * stress.batch_bytes();
+      break;
+    case 3:
+      settings.memory_bytes = 8 * stress.batch_bytes();
+      break;
+    default:
+      break;
   }
   static constexpr std::int64_t kPackets[] = {0, 1, 1, 3, 50};
   settings.packet_items = kPackets[random() % 5];

@@ -44,7 +44,9 @@ struct Rules {
   }
 };
 
-Rules rules_of(const StressCase& stress) { return {stress.seed, stress.most_item_bytes, stress.jitters}; }
+Rules rules_of(const StressCase& stress) {
+  return {stress.seed, stress.most_item_bytes, stress.jitters};
+}
 
 Stream<Item> source_of(const StressCase& stress) {
   const Rules rules = rules_of(stress);
@@ -66,8 +68,11 @@ Stream<Item> with_link(const Stream<Item>& stream, const StressCase& stress, std
   const auto next = [rules, index](Item item) { return rules.item(mixed(item.id, index)); };
   StageOptions options;
   switch (link.kind) {
-    case Kind::map: return stream.map(name, next);
-    case Kind::serial_map: options.serial = true; return stream.map(name, next, options);
+    case Kind::map:
+      return stream.map(name, next);
+    case Kind::serial_map:
+      options.serial = true;
+      return stream.map(name, next, options);
     case Kind::capped_map:
       options.cap = static_cast<int>(link.count);
       return stream.map(name, next, options);
@@ -95,9 +100,12 @@ Stream<Item> with_link(const Stream<Item>& stream, const StressCase& stress, std
           return rules.item(ids[next++]);
         };
       });
-    case Kind::shuffle_buffer: return stream.shuffle({.buffer = link.count});
-    case Kind::take: return stream.take(link.count);
-    case Kind::skip: return stream.skip(link.count);
+    case Kind::shuffle_buffer:
+      return stream.shuffle({.buffer = link.count});
+    case Kind::take:
+      return stream.take(link.count);
+    case Kind::skip:
+      return stream.skip(link.count);
   }
   return stream;
 }
@@ -131,14 +139,27 @@ StressCase stress_case(std::uint64_t seed) {
     index = index && link.kind != Kind::filter && !splits;
     if (link.kind == Kind::shuffle_buffer) mixes = true;
     switch (link.kind) {
-      case Kind::capped_map: link.count = 1 + below(3); break;
-      case Kind::filter: link.count = 1 + below(4); break;
+      case Kind::capped_map:
+        link.count = 1 + below(3);
+        break;
+      case Kind::filter:
+        link.count = 1 + below(4);
+        break;
       case Kind::flat_map:
-      case Kind::generator: link.count = 1 + below(4); break;
-      case Kind::shuffle_buffer: link.count = 1 + below(12); break;
-      case Kind::take: link.count = 1 + below(40); break;
-      case Kind::skip: link.count = below(10); break;
-      default: break;
+      case Kind::generator:
+        link.count = 1 + below(4);
+        break;
+      case Kind::shuffle_buffer:
+        link.count = 1 + below(12);
+        break;
+      case Kind::take:
+        link.count = 1 + below(40);
+        break;
+      case Kind::skip:
+        link.count = below(10);
+        break;
+      default:
+        break;
     }
     stress.links.push_back(link);
   }
@@ -152,13 +173,15 @@ StressCase stress_case(std::uint64_t seed) {
 }
 
 std::string StressCase::text() const {
-  static constexpr const char* kNames[] = {"map",       "serial_map",     "capped_map", "bad_map", "filter", "flat_map",
-                                           "generator", "shuffle_buffer", "take",       "skip"};
+  static constexpr const char* kNames[] = {"map",    "serial_map", "capped_map", "bad_map",
+                                           "filter", "flat_map",   "generator",  "shuffle_buffer",
+                                           "take",   "skip"};
   std::string text = "seed " + std::to_string(seed) + ": " + std::to_string(items) +
                      (indexed ? " indexed" : " generated") + " items, " + std::to_string(epochs) +
                      " epochs";
   for (const StressLink& link : links)
-    text += std::string(", ") + kNames[static_cast<int>(link.kind)] + " " + std::to_string(link.count);
+    text +=
+        std::string(", ") + kNames[static_cast<int>(link.kind)] + " " + std::to_string(link.count);
   if (rows > 0)
     text += ", batch " + std::to_string(rows) + (drop_remainder ? " drop" : "") +
             (map_batches ? ", map" : "");
@@ -183,7 +206,9 @@ std::vector<std::uint64_t> StressCase::reference() const {
       switch (link.kind) {
         case Kind::map:
         case Kind::serial_map:
-        case Kind::capped_map: next.push_back(mixed(id, l)); break;
+        case Kind::capped_map:
+          next.push_back(mixed(id, l));
+          break;
         case Kind::bad_map:
           if (!rules.bad(id, l)) next.push_back(id);
           break;
@@ -194,16 +219,20 @@ std::vector<std::uint64_t> StressCase::reference() const {
         case Kind::generator:
           for (const std::uint64_t part : rules.expanded(id, l, link.count)) next.push_back(part);
           break;
-        case Kind::shuffle_buffer: next.push_back(id); break;
+        case Kind::shuffle_buffer:
+          next.push_back(id);
+          break;
         case Kind::take:
           if (next.size() < link.count) next.push_back(id);
           break;
-        case Kind::skip: next.push_back(id); break;
+        case Kind::skip:
+          next.push_back(id);
+          break;
       }
     }
     if (link.kind == Kind::skip)
-      next.erase(next.begin(), next.begin() + static_cast<std::ptrdiff_t>(
-                                                  std::min<std::uint64_t>(link.count, next.size())));
+      next.erase(next.begin(), next.begin() + static_cast<std::ptrdiff_t>(std::min<std::uint64_t>(
+                                                  link.count, next.size())));
     ids = std::move(next);
   }
   if (rows > 0 && drop_remainder) ids.resize(ids.size() / rows * rows);
@@ -220,16 +249,19 @@ std::uint64_t StressCase::most_output_bytes() const {
 }
 
 std::uint64_t StressCase::batch_bytes() const {
-  std::uint64_t bytes = sizeof(std::vector<Item>) + std::max<std::uint64_t>(rows, 1) * most_item_bytes;
+  std::uint64_t bytes =
+      sizeof(std::vector<Item>) + std::max<std::uint64_t>(rows, 1) * most_item_bytes;
   bool splits = false;
   for (const StressLink& link : links) {
     const std::uint64_t container = sizeof(std::vector<Item>) + link.count * most_item_bytes;
     if (link.kind == Kind::generator) bytes += sizeof(void*);
     if (link.kind == Kind::flat_map) {
       splits = true;
-      bytes += container;  // Held whole until its last item, which may be of the next batch, moves on.
+      bytes +=
+          container;  // Held whole until its last item, which may be of the next batch, moves on.
     }
-    // A shuffle gives nothing before its buffer is full, and parts in it hold their containers whole.
+    // A shuffle gives nothing before its buffer is full, and parts in it hold their containers
+    // whole.
     if (link.kind == Kind::shuffle_buffer)
       bytes += link.count * (splits ? most_output_bytes() : most_item_bytes);
   }
@@ -240,7 +272,8 @@ StressStream stream_of(const StressCase& stress) {
   Stream<Item> stream = source_of(stress);
   for (std::size_t i = 0; i < stress.links.size(); ++i) stream = with_link(stream, stress, i);
   if (stress.rows == 0) return stream;
-  Stream<Batch<Item>> batches = stream.batch(stress.rows, {.drop_remainder = stress.drop_remainder});
+  Stream<Batch<Item>> batches =
+      stream.batch(stress.rows, {.drop_remainder = stress.drop_remainder});
   if (stress.map_batches)
     batches = batches.map("on_batches", [](Batch<Item> batch) { return batch; });
   return batches;

@@ -23,7 +23,16 @@ struct Item {
 /// One operator of a case.
 struct StressLink {
   enum class Kind {
-    map, serial_map, capped_map, bad_map, filter, flat_map, generator, shuffle_buffer, take, skip
+    map,
+    serial_map,
+    capped_map,
+    bad_map,
+    filter,
+    flat_map,
+    generator,
+    shuffle_buffer,
+    take,
+    skip
   };
   Kind kind = Kind::map;
   std::uint64_t count = 0;

@@ -75,8 +75,10 @@ std::string VirtualSchedule::run() {
     const int worker = static_cast<int>(below(static_cast<std::uint64_t>(settings_.workers)));
     const std::uint64_t draw = below(100);
     if (draw < 45) {
-      if (busy_[static_cast<std::size_t>(worker)]) end(worker);
-      else (void)try_begin(worker);
+      if (busy_[static_cast<std::size_t>(worker)])
+        end(worker);
+      else
+        (void)try_begin(worker);
     } else if (draw < 75) {
       (void)try_consume(*loaders_[below(loaders_.size())]);
     } else if (draw < 77) {
@@ -126,8 +128,10 @@ bool VirtualSchedule::try_consume(LoaderRun& loader) {
   if (slot->state == detail::SlotState::live) {
     for (const std::uint64_t id : ids_in(loader.stress, slot)) loader.given.back().push_back(id);
   } else if (slot->state == detail::SlotState::epoch_end) {
-    if (loader.given.size() == loader.stress.epochs) loader.done = true;
-    else loader.given.emplace_back();
+    if (loader.given.size() == loader.stress.epochs)
+      loader.done = true;
+    else
+      loader.given.emplace_back();
   }
   loader.engine->give_back();
   return true;

@@ -27,11 +27,12 @@ struct ScheduleSettings {
 };
 
 /// Runs loaders on a pool without threads: which virtual worker begins or ends a packet, and which
-/// consumer takes, is drawn at random; each interleaving of packets that threads could make is one of
-/// these schedules.
+/// consumer takes, is drawn at random; each interleaving of packets that threads could make is one
+/// of these schedules.
 ///
-/// Checks on the way: something can always go on while a consumer waits; no packet starts above a cap, a
-/// group's share or A; the ledger stays within the bound plus one item a worker and one batch a loader.
+/// Checks on the way: something can always go on while a consumer waits; no packet starts above a
+/// cap, a group's share or A; the ledger stays within the bound plus one item a worker and one
+/// batch a loader.
 class VirtualSchedule {
  public:
   explicit VirtualSchedule(const ScheduleSettings& settings);

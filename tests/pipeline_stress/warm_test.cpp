@@ -49,12 +49,13 @@ TEST(Warm, IntegersAllocateNothing) {
 
 TEST(Warm, FiltersAndRenumberingAllocateNothing) {
   const Watchdog watchdog("warm filters");
-  Loader<std::int64_t> loader = range(100'000'000)
-                                    .filter("odd", [](std::int64_t value) { return value % 2 == 1; })
-                                    .skip(3)
-                                    .shuffle({.buffer = 50})
-                                    .map("a", same)
-                                    .start(options_for(Order::input));
+  Loader<std::int64_t> loader =
+      range(100'000'000)
+          .filter("odd", [](std::int64_t value) { return value % 2 == 1; })
+          .skip(3)
+          .shuffle({.buffer = 50})
+          .map("a", same)
+          .start(options_for(Order::input));
   EXPECT_LT(allocations_for(loader, 200'000, 200'000), 100U);
 }
 
@@ -74,7 +75,8 @@ TEST(Warm, SamplesAllocateNothingButTheirBatch) {
                  [](const Sample& in, Context& context) {
                    Sample sample;
                    sample.set("image", context.allocate("image", {8, 8, 3}, DType::f32));
-                   std::memset(sample["image"].bytes(), static_cast<int>(in["image"].bytes()[0]), 8);
+                   std::memset(sample["image"].bytes(), static_cast<int>(in["image"].bytes()[0]),
+                               8);
                    return sample;
                  })
             .batch(rows)
@@ -99,7 +101,12 @@ TEST(Lifetime, AThousandLoadersLeaveNothing) {
       Options options = options_for(i % 3 == 0 ? Order::any : Order::input);
       options.autotune = i % 8 == 0;
       Loader<Batch<std::int64_t>> loader =
-          range(200).shuffle().map("a", same).filter("f", [](std::int64_t v) { return v % 3 != 0; }).batch(7).start(options);
+          range(200)
+              .shuffle()
+              .map("a", same)
+              .filter("f", [](std::int64_t v) { return v % 3 != 0; })
+              .batch(7)
+              .start(options);
       for (int taken = 0; taken < i % 20; ++taken)
         if (!loader.next()) break;
     }

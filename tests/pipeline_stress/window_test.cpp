@@ -17,8 +17,8 @@
 namespace weir::test {
 namespace {
 
-/// How far workers run ahead of a consumer that pauses, or of a slow item, and how many of them find
-/// work: decided by hand, without threads.
+/// How far workers run ahead of a consumer that pauses, or of a slow item, and how many of them
+/// find work: decided by hand, without threads.
 class Windows : public ::testing::Test {
  protected:
   template <class T>
@@ -29,7 +29,8 @@ class Windows : public ::testing::Test {
     settings.threads = false;
     settings.first.active = workers;
     pool_ = std::make_unique<detail::WorkerPool>(std::move(settings));
-    const detail::StagePlan plan = detail::make_stage_plan(stream.step(), 0, detail::Fusion::off, false);
+    const detail::StagePlan plan =
+        detail::make_stage_plan(stream.step(), 0, detail::Fusion::off, false);
     detail::Engine::Settings engine;
     engine.name = "windows";
     engine.on_bad_sample.action = BadSamplePolicy::Action::skip;
@@ -77,7 +78,8 @@ TEST_F(Windows, BadSamplesWaitForTheConsumer) {
 }
 
 TEST_F(Windows, TombstonesDoNotRunAwayFromASlowItem) {
-  start(range(1'000'000'000).map("first", [](std::int64_t value) { return value; })
+  start(range(1'000'000'000)
+            .map("first", [](std::int64_t value) { return value; })
             .filter("none", [](std::int64_t value) { return value == 0; }),
         2);
   // Worker 0 begins item 0 in the filter and is slow there.
@@ -91,8 +93,8 @@ TEST_F(Windows, TombstonesDoNotRunAwayFromASlowItem) {
   EXPECT_EQ(engine_->try_take(slot), detail::SinkEdge::Take::slot);
 }
 
-/// Begins packets on idle workers, and ends them all when none can be begun, until so many workers are
-/// in the stage at once.
+/// Begins packets on idle workers, and ends them all when none can be begun, until so many workers
+/// are in the stage at once.
 bool reaches(detail::WorkerPool& pool, const std::function<int()>& running, int wanted) {
   std::vector<bool> busy(static_cast<std::size_t>(pool.workers()));
   bool reached = false;
@@ -123,22 +125,28 @@ TEST_F(Windows, AFullShuffleBufferLeavesRoomForSeveralWorkers) {
   // The first item out says that the buffer was full.
   while (engine_->try_take(slot) != detail::SinkEdge::Take::slot) ASSERT_TRUE(pool_->step(0));
   engine_->give_back();
-  EXPECT_TRUE(reaches(*pool_, [this] {
-    while (engine_->try_take(slot_) == detail::SinkEdge::Take::slot) engine_->give_back();
-    return running_in("costly");
-  }, 3));
+  EXPECT_TRUE(reaches(
+      *pool_,
+      [this] {
+        while (engine_->try_take(slot_) == detail::SinkEdge::Take::slot) engine_->give_back();
+        return running_in("costly");
+      },
+      3));
 }
 
 TEST_F(Windows, AShallowQueueInFrontOfABatchLeavesRoomForSeveralWorkers) {
   start(range(10'000).map("costly", [](std::int64_t value) { return value; }).batch(64), 4, 3);
-  // The queue holds fewer items than the batch needs; the second half of it fills as fast as the first.
+  // The queue holds fewer items than the batch needs; the second half of it fills as fast as the
+  // first.
   int in_batch = 0;
   while (in_batch < 40) {
     ASSERT_TRUE(pool_->step(0));
-    in_batch = static_cast<int>(pool_->snapshot().stages.back().items_in) +
-               static_cast<int>(pool_->snapshot().stages[pool_->snapshot().stages.size() - 2].items_out);
+    in_batch =
+        static_cast<int>(pool_->snapshot().stages.back().items_in) +
+        static_cast<int>(pool_->snapshot().stages[pool_->snapshot().stages.size() - 2].items_out);
   }
-  EXPECT_TRUE(reaches(*pool_, [this] { return running_in("costly"); }, 3));
+  EXPECT_TRUE(reaches(
+      *pool_, [this] { return running_in("costly"); }, 3));
 }
 
 TEST_F(Windows, AQueueResizedByHandStaysSo) {
