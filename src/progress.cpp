@@ -58,7 +58,7 @@ Progress::Progress(const detail::LoaderBase& loader, const ConsumerCounters& cou
   if (mode == ProgressMode::never) return;
   const bool terminal = ::isatty(STDERR_FILENO) == 1 && variable("TERM") != "dumb";
   line_ = terminal || mode == ProgressMode::always;
-  unicode_ = speaks_utf8();
+  unicode_ = line_ && speaks_utf8();
   colour_ = terminal && variable("NO_COLOR").empty();
   thread_ = std::thread([this] { run(); });
 }
@@ -75,6 +75,7 @@ Progress::~Progress() {
 }
 
 void Progress::run() {
+  static_cast<void>(state());  // where the first stretch begins
   Clock::time_point next = Clock::now();
   while (true) {
     next += line_ ? std::chrono::duration_cast<Clock::duration>(kRedraw)
