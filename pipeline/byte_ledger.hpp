@@ -21,33 +21,20 @@ class ByteLedger {
 
   /// True when `bytes` more would fit, below the admission mark for sources. 0 bytes always fit.
   [[nodiscard]] bool has_room(std::uint64_t bytes, bool source) const {
-    if (bytes == 0) return true;
-    const std::uint64_t bound_bytes = bound();
-    const auto limit =
-        source ? static_cast<std::uint64_t>(static_cast<double>(bound_bytes) * kAdmissionShare)
-               : bound_bytes;
-    return used() + bytes <= limit;
+    return bytes == 0 || used() + bytes <= limit(source);
   }
   /// Grants `bytes` if they fit, or in any case when `exempt`.
-  [[nodiscard]] bool reserve(std::uint64_t bytes, bool source, bool exempt) {
-    if (bytes == 0) return true;
-    std::uint64_t now = used_.load(std::memory_order_relaxed);
-    const std::uint64_t bound_bytes = bound();
-    const auto limit =
-        source ? static_cast<std::uint64_t>(static_cast<double>(bound_bytes) * kAdmissionShare)
-               : bound_bytes;
-    do {
-      if (!exempt && now + bytes > limit) return false;
-    } while (!used_.compare_exchange_weak(now, now + bytes, std::memory_order_relaxed));
-    raise_peak(now + bytes);
-    return true;
-  }
+  [[nodiscard]] bool reserve(std::uint64_t bytes, bool source, bool exempt);
   void add(std::uint64_t bytes) {
     raise_peak(used_.fetch_add(bytes, std::memory_order_relaxed) + bytes);
   }
   void release(std::uint64_t bytes) { used_.fetch_sub(bytes, std::memory_order_relaxed); }
 
  private:
+  [[nodiscard]] std::uint64_t limit(bool source) const {
+    return source ? static_cast<std::uint64_t>(static_cast<double>(bound()) * kAdmissionShare)
+                  : bound();
+  }
   void raise_peak(std::uint64_t bytes) {
     std::uint64_t peak_bytes = peak_.load(std::memory_order_relaxed);
     while (bytes > peak_bytes &&

@@ -98,6 +98,8 @@ class WorkerPool final : public Plant {
   [[nodiscard]] ByteLedger& ledger() { return ledger_; }
   [[nodiscard]] int workers() const { return static_cast<int>(workers_.size()); }
   [[nodiscard]] int unparked() const { return unparked_.load(std::memory_order_relaxed); }
+  /// Unparked workers that found nothing to do.
+  [[nodiscard]] int sleeping() const { return sleeping_.load(std::memory_order_relaxed); }
   [[nodiscard]] int peak_unparked() const { return peak_unparked_.load(std::memory_order_relaxed); }
 
  private:

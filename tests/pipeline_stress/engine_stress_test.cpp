@@ -6,7 +6,10 @@
 #include <memory>
 #include <random>
 #include <thread>
+#include <utility>
 #include <vector>
+
+#include <weir/sources.hpp>
 
 #include "tests/pipeline_stress/live_run.hpp"
 #include "tests/pipeline_stress/rounds.hpp"
@@ -97,6 +100,62 @@ TEST(EngineStress, ClosesBesideAConsumer) {
     }
     EXPECT_EQ(pool->ledger().used(), 0U);
   }
+}
+
+TEST(EngineStress, ClosingWaitsForWhatIsUnderWay) {
+  const Watchdog watchdog("closing beside a function");
+  const std::unique_ptr<detail::WorkerPool> pool = make_pool(2, 2, ~std::uint64_t{0});
+  std::atomic<int> inside{0};
+  std::atomic<bool> release{false};
+  const Stream<std::int64_t> stream = range(100).map("slow", [&](std::int64_t value) {
+    ++inside;
+    while (!release) std::this_thread::yield();
+    --inside;
+    return value;
+  });
+  detail::Engine::Settings settings;
+  settings.name = "slow";
+  settings.consumer = [] { return ConsumerSnapshot{}; };
+  detail::Engine engine(detail::make_stage_plan(stream.step(), 0, detail::Fusion::off, false), *pool,
+                        std::move(settings));
+  while (inside == 0) std::this_thread::yield();
+  std::atomic<bool> closed{false};
+  std::thread releases([&] {
+    // A close that waits is waiting long before this has run out; one that does not has returned.
+    for (int i = 0; i < 2000 && !closed; ++i) std::this_thread::yield();
+    release = true;
+  });
+  engine.close();
+  closed = true;
+  EXPECT_EQ(inside, 0);
+  releases.join();
+}
+
+/// All workers are inside at once: each was woken by one that was awake.
+TEST(EngineStress, WakesAllWorkers) {
+  const Watchdog watchdog("waking all workers");
+  constexpr int kAll = 4;
+  const std::unique_ptr<detail::WorkerPool> pool = make_pool(kAll, kAll, ~std::uint64_t{0});
+  std::atomic<int> inside{0};
+  std::atomic<bool> all{false};
+  const Stream<std::int64_t> stream = range(100).map("together", [&](std::int64_t value) {
+    if (++inside == kAll) all = true;
+    while (!all) std::this_thread::yield();
+    return value;
+  });
+  // Asleep before there is anything to do.
+  while (pool->sleeping() < kAll) std::this_thread::yield();
+  detail::Engine::Settings settings;
+  settings.name = "together";
+  settings.consumer = [] { return ConsumerSnapshot{}; };
+  settings.allotted.resize(1);
+  settings.allotted[0].packet_items = 1;
+  settings.allotted[0].depth_items = 8;
+  settings.allotted[0].target = kAll;
+  const detail::Engine engine(
+      detail::make_stage_plan(stream.step(), 0, detail::Fusion::off, false), *pool,
+      std::move(settings));
+  while (!all) std::this_thread::yield();
 }
 
 TEST(EngineStress, LoadersComeAndGo) {

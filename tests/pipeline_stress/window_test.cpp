@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <random>
 #include <string>
 #include <vector>
 
@@ -147,6 +148,50 @@ TEST_F(Windows, AShallowQueueInFrontOfABatchLeavesRoomForSeveralWorkers) {
   }
   EXPECT_TRUE(reaches(
       *pool_, [this] { return running_in("costly"); }, 3));
+}
+
+TEST_F(Windows, AStageIsEnteredUpToItsCap) {
+  start(range(10).map("maps", [](std::int64_t value) { return value; }), 4);
+  detail::Stage& stage = *engine_->stages().stages.front();
+  EXPECT_TRUE(stage.enter(2));
+  EXPECT_TRUE(stage.enter(2));
+  EXPECT_FALSE(stage.enter(2));
+  EXPECT_EQ(stage.running(), 2);
+  stage.leave();
+  stage.leave();
+}
+
+/// The function of a serial stage sees its items one after another in index order.
+TEST_F(Windows, ASerialStageSeesItsItemsInOrder) {
+  for (std::uint64_t seed = 0; seed < 200; ++seed) {
+    std::vector<std::int64_t> seen;
+    StageOptions serial;
+    serial.serial = true;
+    start(range(60)
+              .map("before", [](std::int64_t value) { return value; })
+              .map("serial",
+                   [&seen](std::int64_t value) {
+                     seen.push_back(value);
+                     return value;
+                   },
+                   serial),
+          4, 8);
+    std::mt19937_64 random(seed);
+    std::vector<bool> busy(4);
+    while (seen.size() < 60) {
+      const std::size_t worker = random() % 4;
+      if (!busy[worker]) {
+        busy[worker] = pool_->begin(static_cast<int>(worker));
+      } else if (random() % 3 == 0) {
+        pool_->end(static_cast<int>(worker));
+        busy[worker] = false;
+      }
+      if (engine_->try_take(slot_) == detail::SinkEdge::Take::slot) engine_->give_back();
+    }
+    for (std::size_t worker = 0; worker < 4; ++worker)
+      if (busy[worker]) pool_->end(static_cast<int>(worker));
+    for (std::size_t i = 0; i < 60; ++i) ASSERT_EQ(seen[i], static_cast<std::int64_t>(i));
+  }
 }
 
 TEST_F(Windows, AQueueResizedByHandStaysSo) {

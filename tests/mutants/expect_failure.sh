@@ -1,0 +1,21 @@
+#!/usr/bin/env bash
+# expect_failure.sh PROGRAM FILTER: runs the tests of a mutant; exits 0 when they fail, or hang.
+set -u
+program=$1
+filter=$2
+log=$(mktemp)
+trap 'rm -f "$log"' EXIT
+ulimit -c 0
+WEIR_WATCHDOG_SECONDS=10 timeout --signal=KILL 60 "$program" --gtest_filter="$filter" \
+  --gtest_fail_fast >"$log" 2>&1
+status=$?
+if [ $status -eq 0 ]; then
+  echo "the tests $filter pass without the guard:"
+  cat "$log"
+  exit 1
+fi
+if grep -q 'Running 0 tests' "$log"; then
+  echo "no test is called $filter"
+  exit 1
+fi
+tail -n 5 "$log"
