@@ -51,8 +51,8 @@ bool record_failure(const SlotHeader& in, SlotHeader* out, const OperatorRun& ru
     bad_sample = true;
   } catch (...) {
   }
-  const bool skippable = (bad_sample || run.stage_has_policy) &&
-                         run.policy.action != BadSamplePolicy::Action::fail;
+  const bool skippable =
+      (bad_sample || run.stage_has_policy) && run.policy.action != BadSamplePolicy::Action::fail;
   note.fatal = !skippable;
   note.own_policy = run.stage_has_policy;
   note.limit_count = run.policy.max_count;

@@ -23,10 +23,14 @@ std::string percent(double share) {
 std::string one_line(const std::string& text) {
   std::string line;
   for (const char c : text) {
-    if (c == '\n') line += "\\n";
-    else if (c == '\t') line += "\\t";
-    else if (c == '\\') line += "\\\\";
-    else line += c;
+    if (c == '\n')
+      line += "\\n";
+    else if (c == '\t')
+      line += "\\t";
+    else if (c == '\\')
+      line += "\\\\";
+    else
+      line += c;
   }
   return line;
 }
@@ -100,13 +104,14 @@ void FailureJudge::end_epoch() {
   for (const auto& [stage, tally] : tallies_) {
     if (tally.bad_in_epoch == 0) continue;
     if (good_in_epoch_ == 0)
-      fail_epoch(stage, tally, "no sample of this epoch is good (" + std::to_string(bad_in_epoch_) +
-                                   " bad)");
+      fail_epoch(stage, tally,
+                 "no sample of this epoch is good (" + std::to_string(bad_in_epoch_) + " bad)");
     const auto policy = policies_.find(stage);
     const double rate = policy == policies_.end() ? -1 : policy->second.max_rate;
     if (rate >= 0 && static_cast<double>(tally.bad_in_epoch) > rate * static_cast<double>(total))
-      fail_epoch(stage, tally, std::to_string(tally.bad_in_epoch) + " of " + std::to_string(total) +
-                                   " samples of this epoch are bad, allowed are " + percent(rate));
+      fail_epoch(stage, tally,
+                 std::to_string(tally.bad_in_epoch) + " of " + std::to_string(total) +
+                     " samples of this epoch are bad, allowed are " + percent(rate));
   }
   restart_epoch();
 }

@@ -24,8 +24,8 @@ namespace {
 
 std::string system_reason(int error) { return std::generic_category().message(error); }
 
-/// One name of a folder. Folders sort as if a slash followed, so that going into them in order gives
-/// the order of the whole paths' bytes.
+/// One name of a folder. Folders sort as if a slash followed, so that going into them in order
+/// gives the order of the whole paths' bytes.
 struct Entry {
   std::uint64_t key = 0;  ///< the first bytes behind what all names share, for quick comparison
   std::uint32_t offset = 0;
@@ -41,8 +41,8 @@ bool name_matches(std::string_view pattern, std::string_view name) {
   return ::fnmatch(std::string(pattern).c_str(), std::string(name).c_str(), 0) == 0;
 }
 
-/// Folder by folder; `**` stands for any number of folders, none included, and at the end for all that
-/// is below.
+/// Folder by folder; `**` stands for any number of folders, none included, and at the end for all
+/// that is below.
 bool path_matches(std::string_view pattern, std::string_view path) {
   const std::size_t pattern_end = pattern.find('/');
   const std::string_view first = pattern.substr(0, pattern_end);
@@ -74,7 +74,8 @@ class Lister {
       throw Error(ErrorKind::usage, root_,
                   "no such folder (" + system_reason(errno) + "); name one with files in it");
     if (!S_ISDIR(status.st_mode))
-      throw Error(ErrorKind::usage, root_, "not a folder; for a list of files use the source `list`");
+      throw Error(ErrorKind::usage, root_,
+                  "not a folder; for a list of files use the source `list`");
     list("", status);
     if (ends.empty()) nothing_found();
   }
@@ -100,8 +101,7 @@ class Lister {
     const std::string path = below.empty() ? root_ : root_ + "/" + below;
     std::string block;
     std::vector<Entry> entries;
-    const int descriptor =
-        ::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NONBLOCK);
+    const int descriptor = ::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NONBLOCK);
     if (descriptor < 0) throw Error(ErrorKind::data, path, "open: " + system_reason(errno));
     std::unique_ptr<DIR, CloseFolder> folder(::fdopendir(descriptor));
     if (!folder) {
@@ -173,8 +173,10 @@ class Lister {
       const std::string_view own = name(entry);
       for (std::size_t i = 0; i < 8; ++i) {
         unsigned char byte = 0;
-        if (shared + i < own.size()) byte = static_cast<unsigned char>(own[shared + i]);
-        else if (shared + i == own.size() && entry.folder) byte = '/';
+        if (shared + i < own.size())
+          byte = static_cast<unsigned char>(own[shared + i]);
+        else if (shared + i == own.size() && entry.folder)
+          byte = '/';
         entry.key = (entry.key << 8U) | byte;
       }
     }
@@ -243,8 +245,9 @@ std::vector<std::string> settle_classes(const std::set<std::string>& found,
     for (const std::string& name : found)
       if (std::find(names.begin(), names.end(), name) == names.end())
         throw Error(ErrorKind::usage, classes_file,
-                    "has no class '" + name + "', which the data has; add it at the end, or remove "
-                    "the file to have it written anew");
+                    "has no class '" + name +
+                        "', which the data has; add it at the end, or remove "
+                        "the file to have it written anew");
     return names;
   }
   std::ofstream file(classes_file);
@@ -307,7 +310,8 @@ FileIndex FileIndex::read_list(const std::string& list_file, const std::string& 
   const std::vector<std::string> lines = read_lines(list_file);
   FileIndex index;
   const std::size_t slash = list_file.rfind('/');
-  index.root_ = slash == std::string::npos ? "." : list_file.substr(0, std::max<std::size_t>(slash, 1));
+  index.root_ =
+      slash == std::string::npos ? "." : list_file.substr(0, std::max<std::size_t>(slash, 1));
   std::vector<std::string> labels;
   std::vector<std::size_t> line_of;  ///< each label's
   bool labelled = false;
@@ -317,7 +321,8 @@ FileIndex FileIndex::read_list(const std::string& list_file, const std::string& 
     if (line.empty() || line.front() == '#') continue;
     const std::string place = list_file + ":" + std::to_string(i + 1);
     const std::size_t comma = line.rfind(',');
-    if (comma == 0) throw Error(ErrorKind::usage, place, "no path before the comma; write path,label");
+    if (comma == 0)
+      throw Error(ErrorKind::usage, place, "no path before the comma; write path,label");
     const bool has_label = comma != std::string::npos;
     if (index.ends_.empty()) labelled = has_label;
     if (has_label != labelled)
@@ -349,8 +354,10 @@ FileIndex FileIndex::read_list(const std::string& list_file, const std::string& 
   for (std::size_t i = 0; i < labels.size(); ++i) {
     const std::string& label = labels[i];
     std::int32_t number = 0;
-    if (numbers) std::from_chars(label.data(), label.data() + label.size(), number);
-    else number = by_name.at(label);
+    if (numbers)
+      std::from_chars(label.data(), label.data() + label.size(), number);
+    else
+      number = by_name.at(label);
     if (numbers && !index.classes_.empty() &&
         static_cast<std::size_t>(number) >= index.classes_.size())
       throw Error(ErrorKind::usage, list_file + ":" + std::to_string(line_of[i]),

@@ -19,7 +19,8 @@ using detail::Slot;
 using detail::SlotHeader;
 using detail::SlotType;
 
-/// Files asked for ahead of the first read: 16 in flight reach a disk's rate with one or two threads.
+/// Files asked for ahead of the first read: 16 in flight reach a disk's rate with one or two
+/// threads.
 constexpr int kLookAhead = 16;
 
 std::string reason_of(const char* call, int error) {
@@ -102,8 +103,8 @@ class OpenFile {
         std::memcpy(larger.data(), buffer.data(), filled);
         buffer = std::move(larger);
       }
-      const ssize_t count = ::pread(descriptor_, buffer.data() + filled,
-                                    buffer.capacity() - filled, static_cast<off_t>(filled));
+      const ssize_t count = ::pread(descriptor_, buffer.data() + filled, buffer.capacity() - filled,
+                                    static_cast<off_t>(filled));
       if (count < 0) {
         if (errno == EINTR) continue;
         throw BadSample(reason_of("pread", errno));

@@ -9,8 +9,9 @@
 
 namespace weir::detail {
 
-/// The consumer's waits in the order they came, in bounded memory: at most 64 chunks of equal length,
-/// which doubles when they are full. So the last half of a run of any length is known to a 32nd.
+/// The consumer's waits in the order they came, in bounded memory: at most 64 chunks of equal
+/// length, which doubles when they are full. So the last half of a run of any length is known to a
+/// 32nd.
 ///
 /// Thread safety: none; the owner's lock protects it.
 class GapHistory {

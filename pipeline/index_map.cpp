@@ -37,9 +37,12 @@ std::uint64_t shard_size(std::uint64_t size, const ShardPlace& shard) {
   const std::uint64_t whole = size / world;
   const std::uint64_t left = size % world;
   switch (shard.remainder) {
-    case ShardPlace::Remainder::pad: return whole + (left > 0 ? 1 : 0);
-    case ShardPlace::Remainder::drop: return whole;
-    case ShardPlace::Remainder::uneven: break;
+    case ShardPlace::Remainder::pad:
+      return whole + (left > 0 ? 1 : 0);
+    case ShardPlace::Remainder::drop:
+      return whole;
+    case ShardPlace::Remainder::uneven:
+      break;
   }
   return whole + (static_cast<std::uint64_t>(shard.rank) < left ? 1 : 0);
 }
@@ -64,9 +67,11 @@ void IndexMap::add(const Step& step, std::uint32_t step_number) {
       break;
     case Step::Kind::repeat:
       if (size_ > 0 && step.count > std::numeric_limits<std::uint64_t>::max() / size_)
-        throw Error(ErrorKind::usage, step.name,
-                    "repeat " + std::to_string(step.count) + " times makes an epoch of more items "
-                    "than can be counted; epochs repeat by themselves as often as they are asked for");
+        throw Error(
+            ErrorKind::usage, step.name,
+            "repeat " + std::to_string(step.count) +
+                " times makes an epoch of more items "
+                "than can be counted; epochs repeat by themselves as often as they are asked for");
       size_ *= step.count;
       break;
     case Step::Kind::shard:
@@ -93,7 +98,9 @@ Located IndexMap::locate(std::size_t stages, std::uint32_t epoch, std::uint32_t 
       case Step::Kind::shuffle:
         place = IndexShuffle(stage.size_before, key(stage.step_number, epoch, repeat))(place);
         break;
-      case Step::Kind::skip: place += stage.count; break;
+      case Step::Kind::skip:
+        place += stage.count;
+        break;
       case Step::Kind::repeat:
         repeat = repeat * static_cast<std::uint32_t>(stage.count) +
                  static_cast<std::uint32_t>(place / stage.size_before);
@@ -104,7 +111,8 @@ Located IndexMap::locate(std::size_t stages, std::uint32_t epoch, std::uint32_t 
                  static_cast<std::uint64_t>(stage.shard.rank)) %
                 stage.size_before;  // Beyond the end only with `pad`: begins again at the start.
         break;
-      default: break;
+      default:
+        break;
     }
   }
   return {place, repeat};

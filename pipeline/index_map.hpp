@@ -9,10 +9,11 @@
 
 namespace weir::detail {
 
-/// The keyed bijection of [0, size) that shuffles an epoch: a Feistel network over the next power of
-/// four, walked until it lands inside (Black and Rogaway, CT-RSA 2002). It needs no memory per element
-/// and gives any place in O(1). Four rounds do for a thousand items and more; on a few bits they are
-/// far from uniform (some item stands first four times as often as another), and sixteen do.
+/// The keyed bijection of [0, size) that shuffles an epoch: a Feistel network over the next power
+/// of four, walked until it lands inside (Black and Rogaway, CT-RSA 2002). It needs no memory per
+/// element and gives any place in O(1). Four rounds do for a thousand items and more; on a few bits
+/// they are far from uniform (some item stands first four times as often as another), and sixteen
+/// do.
 class IndexShuffle {
  public:
   IndexShuffle(std::uint64_t size, std::uint64_t key);
@@ -34,9 +35,9 @@ struct Located {
   std::uint32_t repeat = 0;
 };
 
-/// What shuffle, take, skip, shard and repeat make of an indexable source, as a function of the place
-/// in the epoch: nothing is stored per item. A buffered shuffle needs its draws in order; then the map
-/// is sequential() and is read through a Walk.
+/// What shuffle, take, skip, shard and repeat make of an indexable source, as a function of the
+/// place in the epoch: nothing is stored per item. A buffered shuffle needs its draws in order;
+/// then the map is sequential() and is read through a Walk.
 ///
 /// Thread safety: const use from any thread; a Walk belongs to one owner at a time.
 class IndexMap {

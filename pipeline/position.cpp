@@ -31,8 +31,10 @@ std::string as_word(const std::string& name) {
   for (const char c : name) {
     char digits[4];
     std::snprintf(digits, sizeof digits, "%%%02x", static_cast<unsigned char>(c));
-    if (plain(static_cast<unsigned char>(c))) word += c;
-    else word += digits;
+    if (plain(static_cast<unsigned char>(c)))
+      word += c;
+    else
+      word += digits;
   }
   return word;
 }
@@ -56,8 +58,8 @@ std::string from_word(const std::string& word) {
 std::string Position::text() const {
   char line[512];
   std::snprintf(line, sizeof line, kForm, epoch, source_index, split, delivered_in_epoch, delivered,
-                samples, bad, bad_in_epoch, good_in_epoch, digest_high, digest_low, set_digest, seed,
-                structure);
+                samples, bad, bad_in_epoch, good_in_epoch, digest_high, digest_low, set_digest,
+                seed, structure);
   std::string text = line;
   for (const StageBad& own : stages_bad)
     text += " stage " + as_word(own.stage) + " bad " + std::to_string(own.bad) + " bad_in_epoch " +
@@ -68,10 +70,10 @@ std::string Position::text() const {
 Position Position::parse(const std::string& text) {
   Position at;
   int read = 0;
-  const int fields = std::sscanf(
-      text.c_str(), kScanForm, &at.epoch, &at.source_index, &at.split, &at.delivered_in_epoch,
-      &at.delivered, &at.samples, &at.bad, &at.bad_in_epoch, &at.good_in_epoch, &at.digest_high,
-      &at.digest_low, &at.set_digest, &at.seed, &at.structure, &read);
+  const int fields = std::sscanf(text.c_str(), kScanForm, &at.epoch, &at.source_index, &at.split,
+                                 &at.delivered_in_epoch, &at.delivered, &at.samples, &at.bad,
+                                 &at.bad_in_epoch, &at.good_in_epoch, &at.digest_high,
+                                 &at.digest_low, &at.set_digest, &at.seed, &at.structure, &read);
   std::size_t end = text.size();
   while (end > 0 && (text[end - 1] == '\n' || text[end - 1] == '\r')) --end;
   while (fields == 14) {

@@ -23,8 +23,7 @@ void copy_padded(const Tensor& from, const Tensor& to) {
     std::memcpy(to.bytes(), from.bytes(), element);
     return;
   }
-  const std::size_t run =
-      static_cast<std::size_t>(from.shape()[rank - 1]) * element;
+  const std::size_t run = static_cast<std::size_t>(from.shape()[rank - 1]) * element;
   std::vector<std::int64_t> at(rank, 0);
   while (true) {
     std::size_t source = 0;
@@ -32,8 +31,8 @@ void copy_padded(const Tensor& from, const Tensor& to) {
     for (std::size_t axis = 0; axis < rank; ++axis) {
       source = source * static_cast<std::size_t>(from.shape()[axis]) +
                static_cast<std::size_t>(at[axis]);
-      target = target * static_cast<std::size_t>(to.shape()[axis]) +
-               static_cast<std::size_t>(at[axis]);
+      target =
+          target * static_cast<std::size_t>(to.shape()[axis]) + static_cast<std::size_t>(at[axis]);
     }
     std::memcpy(to.bytes() + target * element, from.bytes() + source * element, run);
     std::size_t axis = rank - 1;
@@ -75,10 +74,11 @@ class SampleGatherer final : public Gatherer {
       return row->state == SlotState::live;
     });
     if (first == rows.end())
-      throw Error(ErrorKind::data, *run.stage,
-                  "all " + std::to_string(rows.size()) +
-                      " samples of a batch are bad, so that the shape of zeros to replace them by is "
-                      "unknown; give the stage a replacement, or skip them");
+      throw Error(
+          ErrorKind::data, *run.stage,
+          "all " + std::to_string(rows.size()) +
+              " samples of a batch are bad, so that the shape of zeros to replace them by is "
+              "unknown; give the stage a replacement, or skip them");
     const Sample& model = *sample_of(*first);
 
     Batch<Sample> batch;

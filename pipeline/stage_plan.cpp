@@ -81,8 +81,7 @@ class Planner {
         if (step->count == 0)
           throw Error(ErrorKind::usage, step->name, "a batch of 0 rows is none; use 1 or more");
         if (plan_.stages.empty()) add_passing(plan_.source_name, *type_);
-        if (plan_.stages.back().renumbers())
-          add_passing(name_behind(plan_.stages.back()), *type_);
+        if (plan_.stages.back().renumbers()) add_passing(name_behind(plan_.stages.back()), *type_);
         plan_.in_place = direct_ && step->places_rows && plan_.map.has_value();
         add_stage(step, number);
         plan_.stages.back().gathers = true;
@@ -101,15 +100,19 @@ class Planner {
       case Step::Kind::repeat:
         if (step->count == 0)
           throw Error(ErrorKind::usage, step->name, "repeat 0 times leaves nothing; use 1 or more");
-        if (indexed_) plan_.map->add(*step, number);
-        else repeat_source(*step, number);
+        if (indexed_)
+          plan_.map->add(*step, number);
+        else
+          repeat_source(*step, number);
         break;
       case Step::Kind::take:
       case Step::Kind::skip:
       case Step::Kind::shard:
       case Step::Kind::shuffle_buffer:
-        if (indexed_) plan_.map->add(*step, number);
-        else renumber(step, number);
+        if (indexed_)
+          plan_.map->add(*step, number);
+        else
+          renumber(step, number);
         break;
       case Step::Kind::prefetch:
         if (step->count == 0)
@@ -154,9 +157,9 @@ class Planner {
 
   void repeat_source(const Step& step, std::uint32_t number) {
     if (plan_.outer.times > 1)
-      throw Error(ErrorKind::usage, step.name,
-                  "only one repeat may stand behind " + what_took_the_index() +
-                      "; multiply the counts");
+      throw Error(
+          ErrorKind::usage, step.name,
+          "only one repeat may stand behind " + what_took_the_index() + "; multiply the counts");
     if (any_order_)
       throw Error(ErrorKind::usage, step.name,
                   "a repeat behind " + what_took_the_index() +
@@ -165,8 +168,8 @@ class Planner {
   }
 
   void renumber(const std::shared_ptr<const Step>& step, std::uint32_t number) {
-    if (step->kind == Step::Kind::shard &&
-        step->shard.remainder == ShardPlace::Remainder::pad && step->shard.world > 1)
+    if (step->kind == Step::Kind::shard && step->shard.remainder == ShardPlace::Remainder::pad &&
+        step->shard.world > 1)
       throw Error(ErrorKind::usage, step->name,
                   "padding ranks to equal length needs an index, which is gone behind " +
                       what_took_the_index() +
@@ -249,8 +252,8 @@ class Planner {
 
 }  // namespace
 
-StagePlan make_stage_plan(const std::shared_ptr<const Step>& last, std::uint64_t seed, Fusion fusion,
-               bool any_order) {
+StagePlan make_stage_plan(const std::shared_ptr<const Step>& last, std::uint64_t seed,
+                          Fusion fusion, bool any_order) {
   return Planner(seed, fusion, any_order).plan(in_order(last));
 }
 
@@ -265,14 +268,23 @@ std::optional<std::uint64_t> StagePlan::outputs_per_epoch(bool& exact) const {
       repeated = true;
     }
     switch (step.kind) {
-      case Step::Kind::filter: exact = false; break;
+      case Step::Kind::filter:
+        exact = false;
+        break;
       case Step::Kind::batch:
         count = count / step.count + (!step.drop_remainder && count % step.count > 0 ? 1 : 0);
         break;
-      case Step::Kind::take: count = std::min(count, step.count); break;
-      case Step::Kind::skip: count -= std::min(count, step.count); break;
-      case Step::Kind::shard: count = shard_size(count, step.shard); break;
-      default: break;
+      case Step::Kind::take:
+        count = std::min(count, step.count);
+        break;
+      case Step::Kind::skip:
+        count -= std::min(count, step.count);
+        break;
+      case Step::Kind::shard:
+        count = shard_size(count, step.shard);
+        break;
+      default:
+        break;
     }
   };
   for (const PlannedStage& stage : stages) {

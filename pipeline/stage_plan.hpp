@@ -38,18 +38,20 @@ struct PlannedStage {
   [[nodiscard]] bool renumbers() const { return split != nullptr || !renumbering.empty(); }
 };
 
-/// What a sequence of written operators is run as. A pure function of the operators and the options.
+/// What a sequence of written operators is run as. A pure function of the operators and the
+/// options.
 struct StagePlan {
   std::shared_ptr<const Source> source;
   std::string source_name;
   std::optional<IndexMap> map;  ///< none: the source has no index
   OuterRepeat outer;
   std::vector<PlannedStage> stages;
-  bool in_place = false;      ///< the stage in front of `batch` writes into the batch
-  bool exact_resume = false;  ///< a position leads straight to its place; else the epoch is replayed
+  bool in_place = false;  ///< the stage in front of `batch` writes into the batch
+  bool exact_resume =
+      false;  ///< a position leads straight to its place; else the epoch is replayed
   bool splits = false;
-  std::uint64_t structure = 0;        ///< hash of the stages and what changes their cost
-  std::uint64_t operators_hash = 0;   ///< hash of the operators, however they are fused
+  std::uint64_t structure = 0;       ///< hash of the stages and what changes their cost
+  std::uint64_t operators_hash = 0;  ///< hash of the operators, however they are fused
 
   /// Batches (or items) of one epoch, if known, and whether that is exact.
   [[nodiscard]] std::optional<std::uint64_t> outputs_per_epoch(bool& exact) const;
@@ -57,6 +59,6 @@ struct StagePlan {
 
 /// Throws Error(usage), naming the operator, for a sequence that cannot run.
 [[nodiscard]] StagePlan make_stage_plan(const std::shared_ptr<const Step>& last, std::uint64_t seed,
-                             Fusion fusion, bool any_order);
+                                        Fusion fusion, bool any_order);
 
 }  // namespace weir::detail

@@ -25,13 +25,14 @@ std::ostream& operator<<(std::ostream& out, const Summary& summary) {
       summary.wait_share * 100, summary.gap.mean_seconds * 1e3, summary.gap.p50_seconds * 1e3,
       summary.gap.p95_seconds * 1e3);
   out << fmt::format("{:<{}}  {:>7} {:>7} {:>4} {:>10} {:>10} {:>8} {:>8} {:>6}\n", "stage", width,
-                     "workers", "target", "cap", "items/s", "ms/item", "starved", "blocked", "queue");
+                     "workers", "target", "cap", "items/s", "ms/item", "starved", "blocked",
+                     "queue");
   for (const StageSummary& stage : summary.stages)
-    out << fmt::format("{:<{}}  {:>7.2f} {:>7.2f} {:>4} {:>10.1f} {:>10.3f} {:>7.1f}% {:>7.1f}% {:>6.1f}\n",
-                       stage.name, width, stage.running_mean, stage.target, worker_cap(stage.cap),
-                       stage.items_per_second, stage.service_time.mean_seconds * 1e3,
-                       stage.wait_input_share * 100, stage.wait_output_share * 100,
-                       stage.queue_mean_items);
+    out << fmt::format(
+        "{:<{}}  {:>7.2f} {:>7.2f} {:>4} {:>10.1f} {:>10.3f} {:>7.1f}% {:>7.1f}% {:>6.1f}\n",
+        stage.name, width, stage.running_mean, stage.target, worker_cap(stage.cap),
+        stage.items_per_second, stage.service_time.mean_seconds * 1e3, stage.wait_input_share * 100,
+        stage.wait_output_share * 100, stage.queue_mean_items);
   out << fmt::format("budget {} threads ({}), {} active; memory peak {:.1f} MiB of {:.1f} MiB\n",
                      summary.budget_threads, summary.budget_source, summary.budget_active,
                      static_cast<double>(summary.peak_bytes) / 1048576.0,

@@ -34,7 +34,9 @@ class BatchRows {
   /// Places among the items of one flat_map call; 0 without one.
   [[nodiscard]] std::span<const std::uint32_t> splits() const { return splits_; }
   /// True for a row that stands in for a bad sample.
-  [[nodiscard]] bool replaced(std::size_t row) const { return !replaced_.empty() && replaced_[row]; }
+  [[nodiscard]] bool replaced(std::size_t row) const {
+    return !replaced_.empty() && replaced_[row];
+  }
   [[nodiscard]] std::size_t replaced_count() const;
 
   /// For the runtime.

@@ -23,8 +23,8 @@ struct Hash128 {
   [[nodiscard]] WEIR_EXPORT std::string text() const;
 };
 
-/// Digests what a loader delivers, row by row. The chain depends on the order and on where batches end;
-/// the set does not, and adds up to the same for the same rows in another order.
+/// Digests what a loader delivers, row by row. The chain depends on the order and on where batches
+/// end; the set does not, and adds up to the same for the same rows in another order.
 ///
 /// Thread safety: none; the consumer's.
 class WEIR_EXPORT DeliveryDigest {
@@ -60,10 +60,8 @@ inline void digest_value(DeliveryDigest& digest, const std::string& text) {
   digest.add(text.data(), text.size());
 }
 template <class T>
-  requires std::is_arithmetic_v<T> || std::is_enum_v<T>
-void digest_value(DeliveryDigest& digest, const T& value) {
-  digest.add(&value, sizeof value);
-}
+requires std::is_arithmetic_v<T> || std::is_enum_v<T>
+void digest_value(DeliveryDigest& digest, const T& value) { digest.add(&value, sizeof value); }
 WEIR_EXPORT void digest_value(DeliveryDigest& digest, const Tensor& tensor);
 WEIR_EXPORT void digest_value(DeliveryDigest& digest, const Sample& sample);
 template <class T>

@@ -28,12 +28,13 @@ struct FilesOptions {
 /// Thread safety: immutable once made.
 class WEIR_EXPORT FileIndex {
  public:
-  /// Lists `root`. Hidden entries are skipped and counted; links are followed, but never into a folder
-  /// that the listing is inside of, so that loops end. Throws Error(usage) for a missing folder, and when nothing matched, saying what
-  /// was looked for and what was seen.
+  /// Lists `root`. Hidden entries are skipped and counted; links are followed, but never into a
+  /// folder that the listing is inside of, so that loops end. Throws Error(usage) for a missing
+  /// folder, and when nothing matched, saying what was looked for and what was seen.
   [[nodiscard]] static FileIndex list(const std::string& root, const FilesOptions& options);
-  /// Reads a list file: one `path[,label]` a line, relative to the list's folder, in the list's order.
-  /// Empty lines and lines that begin with # are skipped. Throws Error(usage) with file and line.
+  /// Reads a list file: one `path[,label]` a line, relative to the list's folder, in the list's
+  /// order. Empty lines and lines that begin with # are skipped. Throws Error(usage) with file and
+  /// line.
   [[nodiscard]] static FileIndex read_list(const std::string& list_file,
                                            const std::string& classes_file = "");
 

@@ -20,10 +20,11 @@
 namespace weir::detail {
 
 /// The exception in flight as a note of the fatal kind.
-[[nodiscard]] WEIR_EXPORT FailureNote failure_note(const SampleInfo& info, const std::string& stage);
+[[nodiscard]] WEIR_EXPORT FailureNote failure_note(const SampleInfo& info,
+                                                   const std::string& stage);
 
-/// Turns the exception in flight into a note in `out`, by the policy of `run`; `in` is emptied by the
-/// caller. Returns true when the policy is to replace.
+/// Turns the exception in flight into a note in `out`, by the policy of `run`; `in` is emptied by
+/// the caller. Returns true when the policy is to replace.
 [[nodiscard]] WEIR_EXPORT bool record_failure(const SlotHeader& in, SlotHeader* out,
                                               const OperatorRun& run);
 
@@ -38,16 +39,19 @@ concept TakesValueAndContext =
 
 template <class F, class T>
 decltype(auto) call(F& f, T& value, Context& context) {
-  if constexpr (std::is_invocable_v<F&, T&&, Context&>) return f(std::move(value), context);
-  else if constexpr (std::is_invocable_v<F&, T&, Context&>) return f(value, context);
-  else if constexpr (std::is_invocable_v<F&, T&&>) return f(std::move(value));
-  else return f(value);
+  if constexpr (std::is_invocable_v<F&, T&&, Context&>)
+    return f(std::move(value), context);
+  else if constexpr (std::is_invocable_v<F&, T&, Context&>)
+    return f(value, context);
+  else if constexpr (std::is_invocable_v<F&, T&&>)
+    return f(std::move(value));
+  else
+    return f(value);
 }
 
 template <class F, class T>
-using CallResult =
-    std::remove_cvref_t<decltype(call(std::declval<F&>(), std::declval<T&>(),
-                                      std::declval<Context&>()))>;
+using CallResult = std::remove_cvref_t<decltype(call(std::declval<F&>(), std::declval<T&>(),
+                                                     std::declval<Context&>()))>;
 
 /// A function with state that each worker makes for itself. The slots are made at once for the most
 /// workers there may be, so that workers never wait for one another.
@@ -63,7 +67,7 @@ class PerWorkerFunction {
       : make_(other.make_), f_(other.f_), states_(kMostWorkers) {}
 
   template <class T>
-    requires std::is_invocable_v<F&, State&, T&&, Context&> || std::is_invocable_v<F&, State&, T&&>
+  requires std::is_invocable_v<F&, State&, T&&, Context&> || std::is_invocable_v<F&, State&, T&&>
   auto operator()(T&& value, Context& context) {
     std::unique_ptr<State>& state = states_[static_cast<std::size_t>(context.worker())];
     if (!state) state = std::make_unique<State>(make_.make());
@@ -155,8 +159,10 @@ class FilterOperator final : public Operator {
         [this](Slot<T>& source, Slot<T>& target, Context& context) {
           const T& value = source.value();
           bool keep = false;
-          if constexpr (std::is_invocable_v<F&, const T&, Context&>) keep = f_(value, context);
-          else keep = f_(value);
+          if constexpr (std::is_invocable_v<F&, const T&, Context&>)
+            keep = f_(value, context);
+          else
+            keep = f_(value);
           if (keep) {
             target.emplace(std::move(source.value()));
           } else {
@@ -186,8 +192,7 @@ const SplitType& split_type() {
   static const SplitType type{
       &slot_type<U>(),
       [](const SlotHeader* slot) {
-        auto* typed = const_cast<Slot<Expansion<U>>*>(
-            static_cast<const Slot<Expansion<U>>*>(slot));
+        auto* typed = const_cast<Slot<Expansion<U>>*>(static_cast<const Slot<Expansion<U>>*>(slot));
         return typed->value().items.size();
       },
       [](SlotHeader* slot, std::size_t i, SlotHeader* to) {
@@ -204,14 +209,17 @@ const SplitType& split_type() {
 template <class G>
 struct GeneratedBy {};
 template <class G>
-  requires requires(G& generator) { typename std::invoke_result_t<G&>::value_type; } &&
-           std::is_same_v<std::invoke_result_t<G&>,
-                          std::optional<typename std::invoke_result_t<G&>::value_type>>
+requires requires(G& generator) {
+  typename std::invoke_result_t<G&>::value_type;
+} && std::is_same_v<std::invoke_result_t<G&>,
+                    std::optional<typename std::invoke_result_t<G&>::value_type>>
 struct GeneratedBy<G> {
   using type = typename std::invoke_result_t<G&>::value_type;
 };
 template <class G>
-concept Generates = requires { typename GeneratedBy<G>::type; };
+concept Generates = requires {
+  typename GeneratedBy<G>::type;
+};
 
 /// A generator that one call of a flat_map function gave, asked for its items as there is room.
 template <class G>
@@ -246,8 +254,7 @@ class UnfoldOperator final : public Operator {
     for_each_item<T, Unfolding<G>>(
         in, out, count, run,
         [this](Slot<T>& source, Slot<Unfolding<G>>& target, Context& context) {
-          target.emplace(
-              Unfolding<G>{std::make_unique<G>(call(f_, source.value(), context))});
+          target.emplace(Unfolding<G>{std::make_unique<G>(call(f_, source.value(), context))});
         },
         [](Slot<Unfolding<G>>&) {});
   }
@@ -270,8 +277,7 @@ class ExpandOperator final : public Operator {
           Expansion<U> expansion;
           if constexpr (std::is_reference_v<Range> || std::ranges::view<Range>) {
             // The items are somebody else's and stay as they are.
-            for (auto&& item : range)
-              expansion.items.push_back(std::forward<decltype(item)>(item));
+            for (auto&& item : range) expansion.items.push_back(std::forward<decltype(item)>(item));
           } else if constexpr (std::is_same_v<Range, std::vector<U>>) {
             expansion.items = std::move(range);
           } else {
@@ -298,10 +304,12 @@ class CollectGatherer final : public Gatherer {
       values.reserve(rows.size());
       for (SlotHeader* row : rows) {
         if (row->state == SlotState::blank) {
-          if constexpr (std::is_default_constructible_v<T>) values.emplace_back();
+          if constexpr (std::is_default_constructible_v<T>)
+            values.emplace_back();
           else
-            throw BadSample("a bad sample cannot be replaced here: give the stage a replacement, "
-                            "the value has no default");
+            throw BadSample(
+                "a bad sample cannot be replaced here: give the stage a replacement, "
+                "the value has no default");
         } else {
           values.push_back(std::move(static_cast<Slot<T>*>(row)->value()));
         }
@@ -322,7 +330,8 @@ class CollectGatherer final : public Gatherer {
   Collate collate_;
 };
 
-/// Stacks samples column by column; rows that the last stage placed in the batch's memory stay there.
+/// Stacks samples column by column; rows that the last stage placed in the batch's memory stay
+/// there.
 [[nodiscard]] WEIR_EXPORT std::unique_ptr<Gatherer> make_sample_gatherer(std::uint64_t rows,
                                                                          bool pad);
 

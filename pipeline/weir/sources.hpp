@@ -13,7 +13,8 @@
 namespace weir {
 
 /// The files below `root`, sorted; a folder is listed at once. Throws Error(usage).
-[[nodiscard]] WEIR_EXPORT Stream<Path> files(const std::string& root, const FilesOptions& options = {});
+[[nodiscard]] WEIR_EXPORT Stream<Path> files(const std::string& root,
+                                             const FilesOptions& options = {});
 /// The files that a list names, one `path[,label]` a line, in its order.
 [[nodiscard]] WEIR_EXPORT Stream<Path> list_file(const std::string& path,
                                                  const std::string& classes_file = "");
@@ -22,15 +23,15 @@ namespace weir {
 
 namespace detail {
 
-WEIR_EXPORT std::shared_ptr<Step> source_step(std::string name, std::shared_ptr<const Source> source,
+WEIR_EXPORT std::shared_ptr<Step> source_step(std::string name,
+                                              std::shared_ptr<const Source> source,
                                               std::string identity);
 
 /// A function of the index, with a known number of items.
 template <class T, class Make>
 class IndexedSource final : public Source {
  public:
-  IndexedSource(std::uint64_t size, Make make)
-      : size_(size), make_(std::move(make)) {}
+  IndexedSource(std::uint64_t size, Make make) : size_(size), make_(std::move(make)) {}
   [[nodiscard]] const SlotType& type() const override { return slot_type<T>(); }
   [[nodiscard]] std::optional<std::uint64_t> size() const override { return size_; }
   void make(std::uint64_t sample_id, int, SlotHeader* out) const override {
@@ -86,17 +87,18 @@ template <class Make>
 /// The values of a vector, copied for each epoch.
 template <class T>
 [[nodiscard]] Stream<T> from(std::vector<T> values) {
-  static_assert(std::is_copy_constructible_v<T>,
-                "weir: from(): the values are copied for each epoch; use indexed() or generate() for "
-                "values that only move");
+  static_assert(
+      std::is_copy_constructible_v<T>,
+      "weir: from(): the values are copied for each epoch; use indexed() or generate() for "
+      "values that only move");
   auto shared = std::make_shared<const std::vector<T>>(std::move(values));
   const std::uint64_t count = shared->size();
   return indexed("values", count, [shared](std::uint64_t i) { return (*shared)[i]; });
 }
 
 /// A source without an index: `begin()` or `begin(epoch)` is called at the start of each pass and
-/// returns a function that gives std::optional<T> until nullopt. One worker at a time runs it. Passes
-/// must give the same values each time if runs are to repeat.
+/// returns a function that gives std::optional<T> until nullopt. One worker at a time runs it.
+/// Passes must give the same values each time if runs are to repeat.
 template <class Begin>
 [[nodiscard]] auto generate(std::string name, Begin begin) {
   using Next = typename decltype([] {

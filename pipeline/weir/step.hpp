@@ -25,10 +25,10 @@ struct OperatorRun {
   const std::string* stage = nullptr;
   BadSamplePolicy policy;
   bool stage_has_policy = false;
-  BatchArena* arena = nullptr;                ///< where results may be placed; null: nowhere
-  const std::uint64_t* ordinals = nullptr;    ///< place in the epoch of each item, with an arena
-  /// Set by an operator that knows that every slot of `out` is live and carries no note, which spares
-  /// the stage a look at each.
+  BatchArena* arena = nullptr;              ///< where results may be placed; null: nowhere
+  const std::uint64_t* ordinals = nullptr;  ///< place in the epoch of each item, with an arena
+  /// Set by an operator that knows that every slot of `out` is live and carries no note, which
+  /// spares the stage a look at each.
   bool all_live = false;
 };
 
@@ -37,8 +37,8 @@ struct OperatorRun {
 class WEIR_EXPORT Operator {
  public:
   virtual ~Operator();
-  /// Consumes the live slots `in` and fills `out`: live, tombstone, failed or blank. Never throws: an
-  /// exception of the user's becomes a FailureNote.
+  /// Consumes the live slots `in` and fills `out`: live, tombstone, failed or blank. Never throws:
+  /// an exception of the user's becomes a FailureNote.
   virtual void process(SlotHeader* const* in, SlotHeader* const* out, std::size_t count,
                        OperatorRun& run) = 0;
 };
@@ -51,8 +51,9 @@ class WEIR_EXPORT Gatherer {
   virtual void gather(std::span<SlotHeader* const> rows, SlotHeader* out, OperatorRun& run) = 0;
 };
 
-/// How the items inside the result of a flat_map call are reached: by their place in a container that
-/// is held whole, or one after another from a generator (then `pull` is set and the others are not).
+/// How the items inside the result of a flat_map call are reached: by their place in a container
+/// that is held whole, or one after another from a generator (then `pull` is set and the others are
+/// not).
 struct SplitType {
   const SlotType* item;
   /// How many items the live slot holds.
@@ -67,8 +68,8 @@ struct SplitType {
 class WEIR_EXPORT SourcePass {
  public:
   virtual ~SourcePass();
-  /// Fills the empty slot with the next value, or returns false at the end. May throw what the user's
-  /// function throws.
+  /// Fills the empty slot with the next value, or returns false at the end. May throw what the
+  /// user's function throws.
   virtual bool next(SlotHeader* out) = 0;
 };
 
@@ -87,7 +88,8 @@ class WEIR_EXPORT Source {
   /// What an error message calls the sample: a path, or "sample 17".
   [[nodiscard]] virtual std::string describe(std::uint64_t sample_id) const;
   [[nodiscard]] virtual const std::vector<std::string>& classes() const;
-  /// How many items to ask the kernel for ahead of the first stage; 0: the source has no use for it.
+  /// How many items to ask the kernel for ahead of the first stage; 0: the source has no use for
+  /// it.
   [[nodiscard]] virtual int look_ahead() const { return 0; }
   /// Asks the kernel for the item and returns what make() wants of it.
   [[nodiscard]] virtual int hint(std::uint64_t sample_id) const;
@@ -103,11 +105,23 @@ struct ShardPlace {
   enum class Remainder { pad, drop, uneven } remainder = Remainder::pad;
 };
 
-/// One written operator. Immutable; streams that share a beginning share its steps, which is why they
-/// are counted by reference.
+/// One written operator. Immutable; streams that share a beginning share its steps, which is why
+/// they are counted by reference.
 struct Step {
-  enum class Kind { source, map, filter, flat_map, batch, shuffle, shuffle_buffer, repeat, take, skip,
-                    shard, prefetch };
+  enum class Kind {
+    source,
+    map,
+    filter,
+    flat_map,
+    batch,
+    shuffle,
+    shuffle_buffer,
+    repeat,
+    take,
+    skip,
+    shard,
+    prefetch
+  };
   Kind kind = Kind::source;
   std::string name;
   std::string written;  ///< the operator's name, whatever the stage is called

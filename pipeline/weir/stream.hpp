@@ -69,9 +69,9 @@ using Expanded = std::remove_cvref_t<decltype(*std::begin(
 /// A pipeline being composed: the sequence of operators so far, of which `T` is the result. Every
 /// operator gives a new stream; the old one stays valid and may be continued another way.
 ///
-/// A function given to an operator takes the value (by value, reference or const reference) and, if it
-/// wants it, a Context&. It is called by several workers at once; what it shares it must protect, what
-/// each worker needs for itself weir::per_worker gives.
+/// A function given to an operator takes the value (by value, reference or const reference) and, if
+/// it wants it, a Context&. It is called by several workers at once; what it shares it must
+/// protect, what each worker needs for itself weir::per_worker gives.
 ///
 /// start() is defined in <weir/loader.hpp>.
 ///
@@ -94,7 +94,8 @@ class Stream {
   /// The same with a function that makes the value that stands in for a bad sample under the policy
   /// `replace`.
   template <class F, class Replacement>
-  [[nodiscard]] auto map(std::string name, F f, StageOptions options, Replacement replacement) const {
+  [[nodiscard]] auto map(std::string name, F f, StageOptions options,
+                         Replacement replacement) const {
     if constexpr (!detail::Callable<F, T>) {
       static_assert(detail::kNever<F>,
                     "weir: map(): the function takes neither (T) nor (T, Context&), "
@@ -103,8 +104,9 @@ class Stream {
       static_assert(detail::kNever<F>, "weir: map(): the function must return the new value");
     } else {
       using U = detail::CallResult<F, T>;
-      static_assert(std::is_constructible_v<std::function<U()>, Replacement>,
-                    "weir: map(): the replacement takes nothing and returns what the function does");
+      static_assert(
+          std::is_constructible_v<std::function<U()>, Replacement>,
+          "weir: map(): the replacement takes nothing and returns what the function does");
       std::shared_ptr<detail::Step> step = next(Kind::map, std::move(name), std::move(options));
       step->output = &detail::slot_type<U>();
       if constexpr (std::is_same_v<F, SampleMap>) {
@@ -125,12 +127,12 @@ class Stream {
   [[nodiscard]] auto map(std::string name, PerWorker<Make> make, F f,
                          StageOptions options = {}) const {
     if constexpr (!detail::CallableWithState<F, typename PerWorker<Make>::State, T>)
-      static_assert(detail::kNever<F>,
-                    "weir: map(): the function takes neither (State&, T) nor (State&, T, Context&), "
-                    "where State is what per_worker makes and T the value type of the stream");
+      static_assert(
+          detail::kNever<F>,
+          "weir: map(): the function takes neither (State&, T) nor (State&, T, Context&), "
+          "where State is what per_worker makes and T the value type of the stream");
     else
-      return map(std::move(name),
-                 detail::PerWorkerFunction<Make, F>(std::move(make), std::move(f)),
+      return map(std::move(name), detail::PerWorkerFunction<Make, F>(std::move(make), std::move(f)),
                  std::move(options));
   }
 
@@ -139,9 +141,10 @@ class Stream {
   [[nodiscard]] Stream filter(std::string name, F f, StageOptions options = {}) const {
     if constexpr (!std::is_invocable_r_v<bool, F&, const T&> &&
                   !std::is_invocable_r_v<bool, F&, const T&, Context&>) {
-      static_assert(detail::kNever<F>,
-                    "weir: filter(): the function takes neither (const T&) nor (const T&, Context&) "
-                    "to bool, where T is the value type of the stream in front of it");
+      static_assert(
+          detail::kNever<F>,
+          "weir: filter(): the function takes neither (const T&) nor (const T&, Context&) "
+          "to bool, where T is the value type of the stream in front of it");
       return *this;
     } else {
       std::shared_ptr<detail::Step> step = next(Kind::filter, std::move(name), std::move(options));
@@ -153,10 +156,10 @@ class Stream {
     }
   }
 
-  /// Calls `f` for each value; the items of the range that it returns are the new stream. A range is
-  /// held whole. Where that is too much, `f` returns a generator, a function that gives
-  /// std::optional<U> until nullopt: it is asked for the next item when there is room, by one worker at
-  /// a time.
+  /// Calls `f` for each value; the items of the range that it returns are the new stream. A range
+  /// is held whole. Where that is too much, `f` returns a generator, a function that gives
+  /// std::optional<U> until nullopt: it is asked for the next item when there is room, by one
+  /// worker at a time.
   template <class F>
   [[nodiscard]] auto flat_map(std::string name, F f, StageOptions options = {}) const {
     if constexpr (!detail::Callable<F, T>) {
@@ -205,8 +208,9 @@ class Stream {
 
   /// The same with a collate function of one's own: std::vector<T> to any movable value.
   template <class Collate>
-    requires(!std::is_same_v<Collate, BatchOptions>)
-  [[nodiscard]] auto batch(std::uint64_t size, Collate collate, BatchOptions options = {}) const {
+  requires(!std::is_same_v<Collate, BatchOptions>)
+      [[nodiscard]] auto batch(std::uint64_t size, Collate collate,
+                               BatchOptions options = {}) const {
     if constexpr (!std::is_invocable_v<Collate&, std::vector<T>>)
       static_assert(detail::kNever<Collate>,
                     "weir: batch(): the collate function takes no std::vector<T>, "
@@ -215,8 +219,8 @@ class Stream {
       return collated(size, std::move(collate), options);
   }
 
-  /// Another order in every epoch (and pass of a later repeat), by the seed alone. Over an indexable
-  /// source the whole epoch costs no memory; `buffer` is for streams without an index.
+  /// Another order in every epoch (and pass of a later repeat), by the seed alone. Over an
+  /// indexable source the whole epoch costs no memory; `buffer` is for streams without an index.
   [[nodiscard]] Stream shuffle(ShuffleOptions options = {}) const {
     std::shared_ptr<detail::Step> step =
         next(options.buffer == 0 ? Kind::shuffle : Kind::shuffle_buffer, "shuffle");
@@ -225,11 +229,17 @@ class Stream {
     return Stream(std::move(step));
   }
   /// Each epoch holds the stream `times` times over.
-  [[nodiscard]] Stream repeat(std::uint64_t times) const { return counted(Kind::repeat, "repeat", times); }
+  [[nodiscard]] Stream repeat(std::uint64_t times) const {
+    return counted(Kind::repeat, "repeat", times);
+  }
   /// At most the first `count` values of each epoch.
-  [[nodiscard]] Stream take(std::uint64_t count) const { return counted(Kind::take, "take", count); }
+  [[nodiscard]] Stream take(std::uint64_t count) const {
+    return counted(Kind::take, "take", count);
+  }
   /// All but the first `count` values of each epoch.
-  [[nodiscard]] Stream skip(std::uint64_t count) const { return counted(Kind::skip, "skip", count); }
+  [[nodiscard]] Stream skip(std::uint64_t count) const {
+    return counted(Kind::skip, "skip", count);
+  }
   /// Every world-th value from `rank` on.
   [[nodiscard]] Stream shard(ShardOptions options = {}) const {
     std::shared_ptr<detail::Step> step = next(Kind::shard, "shard");
@@ -260,9 +270,10 @@ class Stream {
       };
       return Stream<typename detail::GeneratedBy<Result>::type>(std::move(step));
     } else if constexpr (!detail::Iterable<Result>) {
-      static_assert(detail::kNever<F>,
-                    "weir: flat_map(): the function must return a range, or a generator: a function "
-                    "that gives std::optional<U>");
+      static_assert(
+          detail::kNever<F>,
+          "weir: flat_map(): the function must return a range, or a generator: a function "
+          "that gives std::optional<U>");
     } else {
       using U = detail::Expanded<F, T>;
       step->output = &detail::slot_type<detail::Expansion<U>>();

@@ -65,7 +65,7 @@ struct Summary {
   double seconds = 0;
   double first_batch_seconds = 0;
   double items_per_second = 0;
-  std::string digest;      ///< empty unless asked for
+  std::string digest;  ///< empty unless asked for
   std::string set_digest;
   int budget_threads = 0;
   int budget_active = 0;
@@ -75,14 +75,14 @@ struct Summary {
   std::uint64_t memory_bound_bytes = 0;
   double wait_seconds = 0;
   double wait_share = 0;
-  TimeSummary gap;            ///< waits in next() without the first
+  TimeSummary gap;  ///< waits in next() without the first
   TimeSummary last_half_gap;
   double step_mean_seconds = 0;
   double compute_mean_seconds = 0;  ///< up to mark(compute_end); 0: not marked
   std::vector<StageSummary> stages;
   TuningSummary tuning;
   std::uint64_t bad_count = 0;
-  std::string quarantine;  ///< path, empty when nothing was written
+  std::string quarantine;         ///< path, empty when nothing was written
   std::uint64_t placed_rows = 0;  ///< rows written in place in their batch
   std::uint64_t copied_rows = 0;  ///< rows copied into it
 

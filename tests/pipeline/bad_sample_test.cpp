@@ -54,20 +54,23 @@ std::pair<std::vector<T>, std::string> until_failure(const Stream<T>& stream,
 
 TEST(BadSampleFails, TheFirstInTheOrderOfTheStreamWhateverWorkersDo) {
   const auto stream = range(100).map("check", refusing([](std::int64_t value) {
-    return value == 37 || value == 38 || value == 60;
-  }));
+                                       return value == 37 || value == 38 || value == 60;
+                                     }));
   for (const Options& options : every_way(workers(1))) {
     SCOPED_TRACE(describe(options));
     const auto [values, message] = until_failure(stream, options);
     EXPECT_EQ(values, counting(0, 37));
-    EXPECT_THAT(message, AllOf(HasSubstr("check"), HasSubstr("sample 37"),
-                               HasSubstr("value 37 is rotten")));
+    EXPECT_THAT(message,
+                AllOf(HasSubstr("check"), HasSubstr("sample 37"), HasSubstr("value 37 is rotten")));
   }
 }
 
 TEST(BadSampleFails, BehindAShuffleAtTheSameSampleForEveryNumberOfWorkers) {
-  const auto stream = range(500).shuffle().map(
-      "check", refusing([](std::int64_t value) { return value % 100 == 7; })).batch(8);
+  const auto stream =
+      range(500)
+          .shuffle()
+          .map("check", refusing([](std::int64_t value) { return value % 100 == 7; }))
+          .batch(8);
   std::set<std::string> messages;
   std::set<std::size_t> batches;
   for (const Options& options : every_way(workers(1))) {
@@ -87,22 +90,34 @@ struct OfMyOwn {
 /// Throws what the number names.
 std::int64_t throwing(std::int64_t what) {
   switch (what) {
-    case 0: throw 42;
-    case 1: throw std::string("a text");
-    case 2: throw "a literal";
-    case 3: throw OfMyOwn{7};
-    case 4: throw std::out_of_range("off the end");
-    case 5: throw std::make_unique<int>(3);
-    default: throw Error(ErrorKind::usage, "decoder", "no such codec");
+    case 0:
+      throw 42;
+    case 1:
+      throw std::string("a text");
+    case 2:
+      throw "a literal";
+    case 3:
+      throw OfMyOwn{7};
+    case 4:
+      throw std::out_of_range("off the end");
+    case 5:
+      throw std::make_unique<int>(3);
+    default:
+      throw Error(ErrorKind::usage, "decoder", "no such codec");
   }
 }
 
 TEST(BadSampleFails, WithTheUsersExceptionOfWhateverTypeNested) {
-  const char* const reasons[] = {"an exception of type int", "a text", "a literal", "OfMyOwn",
-                                 "off the end", "unique_ptr", "no such codec"};
+  const char* const reasons[] = {"an exception of type int",
+                                 "a text",
+                                 "a literal",
+                                 "OfMyOwn",
+                                 "off the end",
+                                 "unique_ptr",
+                                 "no such codec"};
   for (std::int64_t what = 0; what < 7; ++what) {
-    const auto stream =
-        range(3).map("throw", [what](std::int64_t value) { return value == 1 ? throwing(what) : value; });
+    const auto stream = range(3).map(
+        "throw", [what](std::int64_t value) { return value == 1 ? throwing(what) : value; });
     Loader<std::int64_t> loader = stream.start(workers(2));
     EXPECT_EQ(loader.next(), 0);
     try {
@@ -156,9 +171,8 @@ TEST(BadSampleSkip, RefillsTheBatchSoThatItsSizeIsExactAndNoIdComesTwice) {
 }
 
 TEST(BadSampleSkip, IsBoundedByACount) {
-  const auto stream = range(200).map("check", refusing([](std::int64_t value) {
-    return value % 20 == 10;
-  }));
+  const auto stream =
+      range(200).map("check", refusing([](std::int64_t value) { return value % 20 == 10; }));
   for (const Options& way : every_way(with_policy({.action = Action::skip, .max_count = 3}))) {
     SCOPED_TRACE(describe(way));
     const auto [values, message] = until_failure(stream, way);
@@ -166,19 +180,19 @@ TEST(BadSampleSkip, IsBoundedByACount) {
     EXPECT_THAT(message, AllOf(HasSubstr("sample 70"), HasSubstr("4 samples are bad"),
                                HasSubstr("allowed are 3")));
   }
-  EXPECT_EQ(until_failure(stream, with_policy({.action = Action::skip, .max_count = 10})).second, "");
+  EXPECT_EQ(until_failure(stream, with_policy({.action = Action::skip, .max_count = 10})).second,
+            "");
 }
 
 TEST(BadSampleSkip, IsBoundedByARateFromAThousandSamplesOn) {
   // One in ten is bad among the first hundred, and none behind: 1 % of a thousand is not exceeded.
-  const auto early = range(2000).map("check", refusing([](std::int64_t value) {
-    return value < 100 && value % 10 == 0;
-  }));
-  EXPECT_EQ(until_failure(early, with_policy({.action = Action::skip, .max_rate = 0.01})).second, "");
+  const auto early = range(2000).map(
+      "check", refusing([](std::int64_t value) { return value < 100 && value % 10 == 0; }));
+  EXPECT_EQ(until_failure(early, with_policy({.action = Action::skip, .max_rate = 0.01})).second,
+            "");
   // One in fifty, all along.
-  const auto steady = range(4000).map("check", refusing([](std::int64_t value) {
-    return value % 50 == 49;
-  }));
+  const auto steady =
+      range(4000).map("check", refusing([](std::int64_t value) { return value % 50 == 49; }));
   for (const Options& way : every_way(with_policy({.action = Action::skip, .max_rate = 0.01}))) {
     SCOPED_TRACE(describe(way));
     const auto [values, message] = until_failure(steady, way);
@@ -188,12 +202,14 @@ TEST(BadSampleSkip, IsBoundedByARateFromAThousandSamplesOn) {
 }
 
 TEST(BadSampleSkip, IsBoundedByARateAtAnEpochsEnd) {
-  const auto stream = range(50).map("check", refusing([](std::int64_t value) { return value == 9; }));
+  const auto stream =
+      range(50).map("check", refusing([](std::int64_t value) { return value == 9; }));
   const auto [values, message] =
       until_failure(stream, with_policy({.action = Action::skip, .max_rate = 0.01}));
   EXPECT_EQ(values.size(), 49U);
   EXPECT_THAT(message, AllOf(HasSubstr("sample 9"), HasSubstr("1 of 50"), HasSubstr("epoch")));
-  EXPECT_EQ(until_failure(stream, with_policy({.action = Action::skip, .max_rate = 0.02})).second, "");
+  EXPECT_EQ(until_failure(stream, with_policy({.action = Action::skip, .max_rate = 0.02})).second,
+            "");
 }
 
 TEST(BadSampleSkip, FailsAnEpochWithoutAGoodSample) {
@@ -213,10 +229,10 @@ TEST(BadSampleSkip, AppliesToBadSamplesAloneUnlessTheStageSaysSo) {
   const Options skip = with_policy({.action = Action::skip});
   EXPECT_THAT(until_failure(range(10).map("work", throws), skip).second,
               AllOf(HasSubstr("sample 5"), HasSubstr("a bug")));
-  const auto own = range(10).map(
-      "work", throws, {.on_bad_sample = BadSamplePolicy{.action = Action::skip}});
-  EXPECT_EQ(until_failure(own, workers(2)), std::make_pair(std::vector<std::int64_t>{0, 1, 2, 3, 4,
-                                                           6, 7, 8, 9}, std::string()));
+  const auto own =
+      range(10).map("work", throws, {.on_bad_sample = BadSamplePolicy{.action = Action::skip}});
+  EXPECT_EQ(until_failure(own, workers(2)),
+            std::make_pair(std::vector<std::int64_t>{0, 1, 2, 3, 4, 6, 7, 8, 9}, std::string()));
 }
 
 TEST(BadSampleSkip, CountsAStagesOwnLimitApart) {
@@ -233,14 +249,15 @@ TEST(BadSampleSkip, CountsAStagesOwnLimitApart) {
                             .map("own", refusing([](std::int64_t value) { return value % 2 == 1; }),
                                  {.on_bad_sample = BadSamplePolicy{.action = Action::skip}})
                             .map("run", refusing([](std::int64_t value) { return value == 20; }));
-  EXPECT_EQ(until_failure(generous, with_policy({.action = Action::skip, .max_count = 1})).second, "");
+  EXPECT_EQ(until_failure(generous, with_policy({.action = Action::skip, .max_count = 1})).second,
+            "");
 }
 
 TEST(BadSampleSkip, BeginsItsCountOfAnEpochAnewWhenAnotherOneIsAskedFor) {
   // 1 bad of 20 in each epoch is allowed; of the broken one nothing may be left over.
-  const auto stream = range(20).map(
-      "own", refusing([](std::int64_t value) { return value == 0; }),
-      {.on_bad_sample = BadSamplePolicy{.action = Action::skip, .max_rate = 0.05}});
+  const auto stream =
+      range(20).map("own", refusing([](std::int64_t value) { return value == 0; }),
+                    {.on_bad_sample = BadSamplePolicy{.action = Action::skip, .max_rate = 0.05}});
   Options options = workers(1);
   options.epochs = 4;
   Loader<std::int64_t> loader = stream.start(options);
@@ -253,12 +270,11 @@ TEST(BadSampleSkip, BeginsItsCountOfAnEpochAnewWhenAnotherOneIsAskedFor) {
 }
 
 TEST(BadSampleSkip, KeepsItsCountsAcrossAResume) {
-  const auto stream =
-      range(60)
-          .map("own", refusing([](std::int64_t value) { return value % 10 == 3; }),
-               {.on_bad_sample = BadSamplePolicy{.action = Action::skip}})
-          .map("run", refusing([](std::int64_t value) { return value % 20 == 5; }))
-          .batch(4);
+  const auto stream = range(60)
+                          .map("own", refusing([](std::int64_t value) { return value % 10 == 3; }),
+                               {.on_bad_sample = BadSamplePolicy{.action = Action::skip}})
+                          .map("run", refusing([](std::int64_t value) { return value % 20 == 5; }))
+                          .batch(4);
   Options options = with_policy({.action = Action::skip, .max_count = 3});
   options.digest = true;
   Loader<Batch<std::int64_t>> whole = stream.start(options);
@@ -366,9 +382,9 @@ TEST(BadSample, InACollateFunctionFailsAndNamesTheStage) {
 }
 
 TEST(BadSample, InAPerWorkerFactoryFailsAndNamesTheStage) {
-  const auto stream = range(8).map(
-      "model", per_worker([]() -> int { throw std::runtime_error("no weights"); }),
-      [](int&, std::int64_t value) { return value; });
+  const auto stream =
+      range(8).map("model", per_worker([]() -> int { throw std::runtime_error("no weights"); }),
+                   [](int&, std::int64_t value) { return value; });
   EXPECT_THAT(until_failure(stream, workers(2)).second,
               AllOf(HasSubstr("model"), HasSubstr("sample 0"), HasSubstr("no weights")));
 }
@@ -394,8 +410,8 @@ TEST(BadSample, OfAGeneratorFailsTheRunAndNamesTheSource) {
   for (const Options& way : every_way(workers(1))) {
     const auto [values, message] = until_failure(stream, way);
     EXPECT_THAT(values, ElementsAre(0, 1, 2, 3, 4));
-    EXPECT_THAT(message, AllOf(HasSubstr("socket"), HasSubstr("sample 5"),
-                               HasSubstr("connection reset")));
+    EXPECT_THAT(message,
+                AllOf(HasSubstr("socket"), HasSubstr("sample 5"), HasSubstr("connection reset")));
   }
 }
 

@@ -22,8 +22,8 @@ Tensor filled(Tensor tensor, std::uint8_t value) {
 /// A sample whose image holds its number in every byte.
 Sample numbered(std::int64_t value, Context& context, const Shape& shape = Shape{2, 3}) {
   Sample sample;
-  sample.set("image", filled(context.allocate("image", shape, DType::u8),
-                             static_cast<std::uint8_t>(value)));
+  sample.set("image",
+             filled(context.allocate("image", shape, DType::u8), static_cast<std::uint8_t>(value)));
   return sample;
 }
 
@@ -75,8 +75,7 @@ TEST(BatchOfSamples, AreWrittenInPlaceWhereTheShapeIsKnown) {
 
 TEST(BatchOfSamples, AreCopiedWhereTheyCannotBePlaced) {
   const auto all = [](const Sample&) { return true; };
-  Loader<Batch<Sample>> behind_a_filter =
-      samples(20).filter("all", all).batch(4).start(workers(2));
+  Loader<Batch<Sample>> behind_a_filter = samples(20).filter("all", all).batch(4).start(workers(2));
   while (behind_a_filter.next()) {
   }
   EXPECT_EQ(behind_a_filter.summary().placed_rows, 0U);
@@ -98,18 +97,17 @@ TEST(BatchOfSamples, AreCopiedWhereTheyCannotBePlaced) {
 TEST(BatchOfSamples, CloseTheHolesThatBadSamplesLeave) {
   // Bad ones are found late, while those behind them have their places already.
   for (const std::uint64_t rows : {1U, 2U, 3U, 8U}) {
-    const auto stream =
-        range(200)
-            .map("make",
-                 [](std::int64_t v, Context& c) {
-                   Sample sample = numbered(v, c);
-                   if (v % 23 < 3) {
-                     std::this_thread::sleep_for(std::chrono::microseconds(300));
-                     throw BadSample("rotten");
-                   }
-                   return sample;
-                 })
-            .batch(rows);
+    const auto stream = range(200)
+                            .map("make",
+                                 [](std::int64_t v, Context& c) {
+                                   Sample sample = numbered(v, c);
+                                   if (v % 23 < 3) {
+                                     std::this_thread::sleep_for(std::chrono::microseconds(300));
+                                     throw BadSample("rotten");
+                                   }
+                                   return sample;
+                                 })
+                            .batch(rows);
     std::vector<int> expected;
     for (int v = 0; v < 200; ++v)
       if (v % 23 >= 3) expected.push_back(v);
@@ -205,9 +203,9 @@ TEST(UnequalSamples, AreRefusedWithTheSampleAndBothShapes) {
   const auto stream = range(8).map("make", [](std::int64_t v, Context& c) {
     return numbered(v, c, v == 6 ? Shape{2, 5} : Shape{2, 3});
   });
-  EXPECT_THAT(message_of(stream),
-              AllOf(HasSubstr("batch"), HasSubstr("column 'image' of sample 6"), HasSubstr("[2, 5]"),
-                    HasSubstr("sample 4"), HasSubstr("[2, 3]"), HasSubstr("pad: true")));
+  EXPECT_THAT(message_of(stream), AllOf(HasSubstr("batch"), HasSubstr("column 'image' of sample 6"),
+                                        HasSubstr("[2, 5]"), HasSubstr("sample 4"),
+                                        HasSubstr("[2, 3]"), HasSubstr("pad: true")));
 }
 
 TEST(UnequalSamples, OfAnotherTypeAreRefused) {

@@ -50,7 +50,8 @@ struct Reference {
   /// True when places are a function of the source's index behind the first `count` links.
   [[nodiscard]] bool indexed(std::size_t count) const {
     if (!chain.indexed) return false;
-    return std::none_of(chain.links.begin(), chain.links.begin() + static_cast<std::ptrdiff_t>(count),
+    return std::none_of(chain.links.begin(),
+                        chain.links.begin() + static_cast<std::ptrdiff_t>(count),
                         [](const Link& link) {
                           return link.kind == Kind::filter || link.kind == Kind::flat_map ||
                                  link.kind == Kind::batch;
@@ -114,7 +115,8 @@ struct Reference {
         for (std::uint64_t i = 0; i < in.size(); ++i) out.push_back(in[shuffle(i)]);
         return out;
       }
-      case Kind::shuffle_buffer: return drawn(in, count, repeat);
+      case Kind::shuffle_buffer:
+        return drawn(in, count, repeat);
       case Kind::take:
         in.resize(std::min<std::size_t>(in.size(), link.count));
         return in;
@@ -122,9 +124,12 @@ struct Reference {
         in.erase(in.begin(), in.begin() + static_cast<std::ptrdiff_t>(
                                               std::min<std::size_t>(in.size(), link.count)));
         return in;
-      case Kind::shard: return sharded(in, link);
-      case Kind::batch: return batched(in, link);
-      default: return in;
+      case Kind::shard:
+        return sharded(in, link);
+      case Kind::batch:
+        return batched(in, link);
+      default:
+        return in;
     }
   }
 
@@ -150,8 +155,7 @@ struct Reference {
     std::vector<Piece> out;
     std::size_t size = in.size();
     if (link.remainder == Remainder::drop) size -= size % link.count;
-    if (link.remainder == Remainder::pad)
-      size += (link.count - size % link.count) % link.count;
+    if (link.remainder == Remainder::pad) size += (link.count - size % link.count) % link.count;
     for (std::size_t i = static_cast<std::size_t>(link.rank); i < size; i += link.count)
       if (!in.empty()) out.push_back(in[i % in.size()]);
     return out;
@@ -177,24 +181,29 @@ struct Reference {
 template <class T>
 Stream<T> structure(const Stream<T>& stream, const Link& link) {
   switch (link.kind) {
-    case Kind::shuffle: return stream.shuffle();
-    case Kind::shuffle_buffer: return stream.shuffle({.buffer = link.count});
-    case Kind::repeat: return stream.repeat(link.count);
-    case Kind::take: return stream.take(link.count);
-    case Kind::skip: return stream.skip(link.count);
-    case Kind::prefetch: return stream.prefetch(link.count);
+    case Kind::shuffle:
+      return stream.shuffle();
+    case Kind::shuffle_buffer:
+      return stream.shuffle({.buffer = link.count});
+    case Kind::repeat:
+      return stream.repeat(link.count);
+    case Kind::take:
+      return stream.take(link.count);
+    case Kind::skip:
+      return stream.skip(link.count);
+    case Kind::prefetch:
+      return stream.prefetch(link.count);
     default:
-      return stream.shard({.rank = link.rank,
-                           .world = static_cast<int>(link.count),
-                           .remainder = link.remainder});
+      return stream.shard(
+          {.rank = link.rank, .world = static_cast<int>(link.count), .remainder = link.remainder});
   }
 }
 
 }  // namespace
 
 std::string Chain::text() const {
-  static const char* const names[] = {"map",  "filter", "flat_map", "shuffle", "shuffle_buffer",
-                                      "repeat", "take", "skip",     "shard",   "batch",
+  static const char* const names[] = {"map",     "filter", "flat_map", "shuffle", "shuffle_buffer",
+                                      "repeat",  "take",   "skip",     "shard",   "batch",
                                       "prefetch"};
   std::string result = (indexed ? "range(" : "generate(") + std::to_string(items) + ")";
   for (const Link& link : links) {
@@ -220,7 +229,7 @@ Chain random_chain(std::uint64_t seed) {
   chain.items = static_cast<std::int64_t>(below(4) == 0 ? below(6) : below(70));
   chain.indexed = below(4) != 0;
   bool index = chain.indexed;
-  bool walked = false;       // a buffered shuffle on the index
+  bool walked = false;  // a buffered shuffle on the index
   bool outer_repeat = false;
   bool batched = false;
   const std::uint64_t length = 1 + below(7);
@@ -245,8 +254,12 @@ Chain random_chain(std::uint64_t seed) {
         if (!index && std::exchange(outer_repeat, true)) continue;
         link.count = 1 + below(3);
         break;
-      case Kind::take: link.count = below(40); break;
-      case Kind::skip: link.count = below(9); break;
+      case Kind::take:
+        link.count = below(40);
+        break;
+      case Kind::skip:
+        link.count = below(9);
+        break;
       case Kind::shard:
         link.count = 1 + below(4);
         link.rank = static_cast<int>(below(link.count));
@@ -259,7 +272,9 @@ Chain random_chain(std::uint64_t seed) {
         link.count = 1 + below(9);
         link.drop_remainder = below(2) == 0;
         break;
-      case Kind::prefetch: link.count = 1 + below(5); break;
+      case Kind::prefetch:
+        link.count = 1 + below(5);
+        break;
     }
     chain.links.push_back(link);
   }
@@ -268,12 +283,11 @@ Chain random_chain(std::uint64_t seed) {
 
 ChainStream stream_of(const Chain& chain, std::function<void()> on_source) {
   const std::int64_t items = chain.items;
-  Stream<std::int64_t> values =
-      chain.indexed ? range(items) : generate("numbers", [items] {
-        return [items, next = std::int64_t{0}]() mutable -> std::optional<std::int64_t> {
-          return next < items ? std::optional<std::int64_t>(next++) : std::nullopt;
-        };
-      });
+  Stream<std::int64_t> values = chain.indexed ? range(items) : generate("numbers", [items] {
+    return [items, next = std::int64_t{0}]() mutable -> std::optional<std::int64_t> {
+      return next < items ? std::optional<std::int64_t>(next++) : std::nullopt;
+    };
+  });
   std::optional<Stream<Batch<std::int64_t>>> batches;
   for (const Link& link : chain.links) {
     switch (link.kind) {
@@ -293,8 +307,10 @@ ChainStream stream_of(const Chain& chain, std::function<void()> on_source) {
         batches = values.batch(link.count, {.drop_remainder = link.drop_remainder});
         break;
       default:
-        if (batches) batches = structure(*batches, link);
-        else values = structure(values, link);
+        if (batches)
+          batches = structure(*batches, link);
+        else
+          values = structure(values, link);
     }
   }
   if (batches) return *batches;

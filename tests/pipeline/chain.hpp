@@ -15,8 +15,19 @@ namespace weir::test {
 
 /// One operator of a chain.
 struct Link {
-  enum class Kind { map, filter, flat_map, shuffle, shuffle_buffer, repeat, take, skip, shard, batch,
-                    prefetch };
+  enum class Kind {
+    map,
+    filter,
+    flat_map,
+    shuffle,
+    shuffle_buffer,
+    repeat,
+    take,
+    skip,
+    shard,
+    batch,
+    prefetch
+  };
   Kind kind = Kind::map;
   std::uint64_t count = 0;  ///< size, buffer, times, world
   int rank = 0;

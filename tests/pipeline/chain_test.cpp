@@ -9,8 +9,8 @@ namespace {
 
 class RandomChain : public testing::TestWithParam<std::uint64_t> {};
 
-// Whatever operators are put together: each way to run them gives what reading them one after another,
-// epoch by epoch, gives.
+// Whatever operators are put together: each way to run them gives what reading them one after
+// another, epoch by epoch, gives.
 TEST_P(RandomChain, GivesWhatTheOperatorsSay) {
   constexpr std::uint32_t kEpochs = 3;
   for (std::uint64_t draw = 0; draw < 5; ++draw) {
@@ -47,8 +47,10 @@ TEST_P(ChainLength, IsKnownBeforehandOrBounded) {
         [&options](const auto& typed) { return typed.start(options).batches_per_epoch(); }, stream);
     const std::uint64_t given = reference(chain, 0, 0).size();
     if (!size.batches) continue;
-    if (size.exact) EXPECT_EQ(*size.batches, given);
-    else EXPECT_GE(*size.batches, given);
+    if (size.exact)
+      EXPECT_EQ(*size.batches, given);
+    else
+      EXPECT_GE(*size.batches, given);
   }
 }
 

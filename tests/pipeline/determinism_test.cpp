@@ -59,8 +59,8 @@ Stream<Batch<Sample>> jittered_samples() {
              Sample sample;
              Tensor image = context.allocate("image", Shape{5, 3}, DType::u16);
              for (int i = 0; i < 15; ++i)
-               image.data<std::uint16_t>()[i] =
-                   static_cast<std::uint16_t>(context.random().bits() + static_cast<std::uint64_t>(value));
+               image.data<std::uint16_t>()[i] = static_cast<std::uint16_t>(
+                   context.random().bits() + static_cast<std::uint64_t>(value));
              sample.set("image", std::move(image));
              return sample;
            })
@@ -116,7 +116,7 @@ TEST(Digest, IsAnotherForAnotherSeedOrAnotherByte) {
   };
   digests.insert(run(numbers(-1).batch(4), options).digest);
   digests.insert(run(numbers(50).batch(4), options).digest);
-  digests.insert(run(numbers(-1).batch(5), options).digest) ;
+  digests.insert(run(numbers(-1).batch(5), options).digest);
   digests.insert(run(numbers(-1), options).digest);
   EXPECT_EQ(digests.size(), 6U);
 }
@@ -138,7 +138,8 @@ TEST(Digest, HoldsWhileAllocationsAndQueuesChange) {
         stage.depth_items = static_cast<std::int64_t>(random() % 20);
       }
       if (next.strict)
-        for (StageAllocation& stage : next.stages) stage.target = 1 + static_cast<int>(random() % 2);
+        for (StageAllocation& stage : next.stages)
+          stage.target = 1 + static_cast<int>(random() % 2);
       loader.set_allocation(next);
       loader.resize_queue("augment", 1 + static_cast<int>(random() % 30));
       ++moves;
@@ -206,8 +207,10 @@ TEST(Digest, IsThatOfTheWholeRunAfterTwoResumes) {
       std::uint64_t taken = 0;
       std::uint32_t epoch = at ? at->epoch : 0;
       while (epoch < kEpochs && taken < most) {
-        if (loader.next()) ++taken;
-        else ++epoch;
+        if (loader.next())
+          ++taken;
+        else
+          ++epoch;
       }
       at = Position::parse(loader.position().text());
       digest = loader.summary().digest;

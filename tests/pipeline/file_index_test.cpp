@@ -32,8 +32,9 @@ std::vector<std::string> listed(const Folder& folder, const FilesOptions& option
 
 TEST(FileIndexOrder, IsThatOfTheBytesOfWholePaths) {
   const Folder folder;
-  std::vector<std::string> names{"a/x",  "a.b",   "a-b/y", "a/b/c", "ab", "a0/z", "A/x", "\xc3\xa9/x",
-                                 "zz",   "a/x.y", "a b",   "a!/q",  "b",  "a+",   "a~/x"};
+  std::vector<std::string> names{"a/x",  "a.b",  "a-b/y",      "a/b/c", "ab",
+                                 "a0/z", "A/x",  "\xc3\xa9/x", "zz",    "a/x.y",
+                                 "a b",  "a!/q", "b",          "a+",    "a~/x"};
   std::shuffle(names.begin(), names.end(), std::mt19937(3));
   for (const std::string& name : names) folder.write(name);
   std::sort(names.begin(), names.end());  // std::string compares unsigned bytes.
@@ -56,8 +57,8 @@ TEST(FileIndexOrder, HoldsForRandomTrees) {
         for (std::size_t c = 1; c < length; ++c) name += "a-.0/ "[random() % 4];
       }
       std::error_code error;
-      std::filesystem::create_directories(
-          std::filesystem::path(folder.path(name)).parent_path(), error);
+      std::filesystem::create_directories(std::filesystem::path(folder.path(name)).parent_path(),
+                                          error);
       if (error || std::filesystem::is_directory(folder.path(name))) continue;
       folder.write(name);
       names.insert(name);
@@ -68,8 +69,8 @@ TEST(FileIndexOrder, HoldsForRandomTrees) {
 
 TEST(FileIndexNames, MayHoldAnyBytes) {
   const Folder folder;
-  const std::vector<std::string> names{"-leading", "caf\xc3\xa9", "line\nbreak", "not utf8 \xff\xfe",
-                                       "spa ce"};
+  const std::vector<std::string> names{"-leading", "caf\xc3\xa9", "line\nbreak",
+                                       "not utf8 \xff\xfe", "spa ce"};
   for (const std::string& name : names) folder.write(name, name);
   EXPECT_EQ(listed(folder), names);
   const FileIndex index = FileIndex::list(folder.path(), {});
@@ -78,7 +79,8 @@ TEST(FileIndexNames, MayHoldAnyBytes) {
 
 TEST(FileIndexPattern, OnTheNameMatchesInEveryFolder) {
   const Folder folder;
-  for (const char* name : {"a.jpg", "b.png", "x/c.jpg", "x/y/d.jpg", "x/d.jpeg"}) folder.write(name);
+  for (const char* name : {"a.jpg", "b.png", "x/c.jpg", "x/y/d.jpg", "x/d.jpeg"})
+    folder.write(name);
   EXPECT_THAT(listed(folder, {.pattern = "*.jpg"}), ElementsAre("a.jpg", "x/c.jpg", "x/y/d.jpg"));
   EXPECT_THAT(listed(folder, {.pattern = "?.png"}), ElementsAre("b.png"));
   EXPECT_THAT(listed(folder, {.pattern = "[ab].*"}), ElementsAre("a.jpg", "b.png"));
@@ -109,7 +111,8 @@ TEST(FileIndexHidden, EntriesAreSkippedCountedAndMentioned) {
     folder.write(name);
   const FileIndex index = FileIndex::list(folder.path(), {});
   EXPECT_THAT(names_of(index), ElementsAre("a", "x/b"));
-  EXPECT_EQ(index.hidden_skipped(), 3U);  // A hidden folder is one entry; what is inside is not seen.
+  EXPECT_EQ(index.hidden_skipped(),
+            3U);  // A hidden folder is one entry; what is inside is not seen.
   std::vector<std::string> said;
   Options options = workers(1);
   options.say = [&said](const std::string& text) { said.push_back(text); };
@@ -151,8 +154,8 @@ TEST(FileIndexErrors, SayWhatWasLookedForAndWhatWasSeen) {
   EXPECT_THAT(list(folder.path("missing")),
               AllOf(HasSubstr(folder.path("missing")), HasSubstr("no such folder"),
                     HasSubstr("No such file")));
-  EXPECT_THAT(list(folder.path()), AllOf(HasSubstr(folder.path()), HasSubstr("no file at all"),
-                                         HasSubstr("0 files")));
+  EXPECT_THAT(list(folder.path()),
+              AllOf(HasSubstr(folder.path()), HasSubstr("no file at all"), HasSubstr("0 files")));
   folder.write("x/.hidden");
   EXPECT_THAT(list(folder.path()), AllOf(HasSubstr("1 folders"), HasSubstr("1 hidden")));
   const std::string file = folder.write("x/photo.JPG");

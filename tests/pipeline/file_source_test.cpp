@@ -253,7 +253,8 @@ TEST(FewDescriptorsLeft, NoneAtAllEndTheRunWhateverThePolicyAndNothingLeaks) {
       ADD_FAILURE() << "read without a descriptor";
     } catch (const Error& error) {
       EXPECT_EQ(error.kind(), ErrorKind::cannot);
-      EXPECT_THAT(error.what(), AllOf(HasSubstr(folder.path("0000")), HasSubstr("Too many open files")));
+      EXPECT_THAT(error.what(),
+                  AllOf(HasSubstr(folder.path("0000")), HasSubstr("Too many open files")));
     }
   }
   EXPECT_EQ(open_descriptors(), before);

@@ -97,8 +97,8 @@ TEST(SetAllocation, OfAnotherShapeOrWithoutSenseIsRefused) {
   more.stages.emplace_back();
   EXPECT_THAT(error_of([&] { loader.set_allocation(more); }),
               AllOf(HasSubstr("2 stages"), HasSubstr("1")));
-  for (const double target : {-1.0, std::numeric_limits<double>::quiet_NaN(),
-                              std::numeric_limits<double>::infinity()}) {
+  for (const double target :
+       {-1.0, std::numeric_limits<double>::quiet_NaN(), std::numeric_limits<double>::infinity()}) {
     Allocation wrong = loader.allocation();
     wrong.stages[0].target = target;
     EXPECT_THAT(error_of([&] { loader.set_allocation(wrong); }),
@@ -163,8 +163,9 @@ TEST(LoaderOptions, SayWhichValuesDoNotTellTheirSize) {
 }
 
 TEST(LoaderMemory, SmallerThanOneItemStillPassesItAlone) {
-  const auto stream = range(20).map(
-      "large", [](std::int64_t value) { return std::string(100'000, static_cast<char>('a' + value)); });
+  const auto stream = range(20).map("large", [](std::int64_t value) {
+    return std::string(100'000, static_cast<char>('a' + value));
+  });
   for (Options way : every_way(workers(1))) {
     way.memory_bytes = 1000;
     const std::vector<std::string> values = all_of(stream, way);

@@ -49,10 +49,11 @@ TEST(Map, MovesAndNeverCopies) {
     Once& operator=(Once&&) = delete;
     int number;
   };
-  const auto stream = range(30)
-                          .map("make", [](std::int64_t value) { return Once(static_cast<int>(value)); })
-                          .map("pass", [](Once once) { return once; })
-                          .filter("even", [](const Once& once) { return once.number % 2 == 0; });
+  const auto stream =
+      range(30)
+          .map("make", [](std::int64_t value) { return Once(static_cast<int>(value)); })
+          .map("pass", [](Once once) { return once; })
+          .filter("even", [](const Once& once) { return once.number % 2 == 0; });
   for (const Options& way : every_way(workers(1))) {
     std::vector<int> numbers;
     for (const Once& once : all_of(stream, way)) numbers.push_back(once.number);
@@ -103,11 +104,11 @@ TEST(Map, MakesPerWorkerStateForAsManyWorkersAsMayBeAskedFor) {
 }
 
 TEST(Filter, TakesEveryFormOfFunction) {
-  EXPECT_THAT(all_of(range(6).filter("even", [](const std::int64_t& v) { return v % 2 == 0; }),
-                     workers(2)),
-              ElementsAre(0, 2, 4));
-  EXPECT_THAT(all_of(range(6).filter("by id",
-                                     [](const std::int64_t&, Context& c) { return c.sample_id() > 3; }),
+  EXPECT_THAT(
+      all_of(range(6).filter("even", [](const std::int64_t& v) { return v % 2 == 0; }), workers(2)),
+      ElementsAre(0, 2, 4));
+  EXPECT_THAT(all_of(range(6).filter("by id", [](const std::int64_t&,
+                                                 Context& c) { return c.sample_id() > 3; }),
                      workers(2)),
               ElementsAre(4, 5));
   EXPECT_THAT(all_of(range(6).filter("none", [](std::int64_t) { return false; }), workers(2)),
@@ -128,7 +129,8 @@ TEST(FlatMap, GivesTheItemsOfEachResultInOrder) {
 
 TEST(FlatMap, TakesAnyRangeAndLeavesWhatIsNotItsOwn) {
   const auto arrays = [](std::int64_t v) { return std::array<std::int64_t, 2>{v, -v}; };
-  EXPECT_THAT(all_of(range(3).flat_map("array", arrays), workers(2)), ElementsAre(0, 0, 1, -1, 2, -2));
+  EXPECT_THAT(all_of(range(3).flat_map("array", arrays), workers(2)),
+              ElementsAre(0, 0, 1, -1, 2, -2));
   const std::vector<std::string> shared{"keep", "me"};
   const auto by_reference = [&shared](std::int64_t) -> const std::vector<std::string>& {
     return shared;
@@ -145,7 +147,10 @@ TEST(FlatMap, TakesAnyRangeAndLeavesWhatIsNotItsOwn) {
 TEST(FlatMap, SaysOfEachItemWhereItCameFrom) {
   const auto stream =
       range(3)
-          .flat_map("pair", [](std::int64_t v) { return std::vector<std::int64_t>{v, v}; })
+          .flat_map("pair",
+                    [](std::int64_t v) {
+                      return std::vector<std::int64_t>{v, v};
+                    })
           .map("place", [](std::int64_t, Context& c) { return c.sample_id() * 10 + c.split(); })
           .batch(6);
   const auto batches = all_of(stream, workers(4));

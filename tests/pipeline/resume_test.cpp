@@ -110,10 +110,11 @@ TEST(Resume, OfAnIndexableSourceMakesNoMoreThanABatchAndTheLookAheadFirst) {
 
 TEST(Resume, OfABufferedShuffleOverAnIndexReplaysTheDrawsAlone) {
   std::atomic<int> calls{0};
-  const auto stream = range(5000).shuffle({.buffer = 100}).map("count", [&calls](std::int64_t value) {
-    ++calls;
-    return value;
-  });
+  const auto stream =
+      range(5000).shuffle({.buffer = 100}).map("count", [&calls](std::int64_t value) {
+        ++calls;
+        return value;
+      });
   Options options;
   options.run_inline = true;
   Position late;
@@ -166,7 +167,8 @@ TEST(Resume, InTheMiddleOfAFlatMapGoesOnBehindTheItemsDelivered) {
   EXPECT_EQ(at.split, 2U);
   loader.close();
   options.resume = at;
-  EXPECT_THAT(all_of(stream, options), testing::ElementsAre(22, 30, 31, 32, 40, 41, 42, 50, 51, 52));
+  EXPECT_THAT(all_of(stream, options),
+              testing::ElementsAre(22, 30, 31, 32, 40, 41, 42, 50, 51, 52));
 }
 
 TEST(Resume, AtTheEndOfAnEpochBeginsTheNext) {

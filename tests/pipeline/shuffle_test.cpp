@@ -17,8 +17,8 @@ using testing::HasSubstr;
 
 TEST(IndexShuffle, IsABijectionOfEverySize) {
   for (const std::uint64_t size :
-       {1U, 2U, 3U, 4U, 5U, 7U, 8U, 13U, 16U, 17U, 64U, 65U, 97U, 255U, 256U, 257U, 1009U, 4096U,
-        4097U, 65537U, 100'000U}) {
+       {1U,  2U,  3U,   4U,   5U,   7U,    8U,    13U,   16U,    17U,     64U,
+        65U, 97U, 255U, 256U, 257U, 1009U, 4096U, 4097U, 65537U, 100'000U}) {
     for (const std::uint64_t key : {0ULL, 1ULL, 0x123456789abcdefULL}) {
       const IndexShuffle shuffle(size, key);
       std::vector<bool> seen(size);
@@ -61,7 +61,8 @@ TEST(IndexShuffle, PutsEveryItemAnywhereAboutEquallyOften) {
     // Over many keys: which item stands first, in the middle, last.
     for (const std::uint64_t place : {std::uint64_t{0}, size / 2, size - 1}) {
       std::vector<std::uint64_t> counts(size);
-      for (std::uint64_t key = 0; key < kKeys; ++key) ++counts[IndexShuffle(size, mix_bits(key))(place)];
+      for (std::uint64_t key = 0; key < kKeys; ++key)
+        ++counts[IndexShuffle(size, mix_bits(key))(place)];
       const double freedom = static_cast<double>(size - 1);
       // Seven standard deviations of the statistic: a bias of a tenth would show, chance does not.
       EXPECT_LT(chi_square(counts, static_cast<double>(kKeys) / static_cast<double>(size)),

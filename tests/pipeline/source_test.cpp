@@ -39,8 +39,8 @@ TEST(IndexedSource, CallsTheFunctionOncePerIndex) {
 
 TEST(IndexedSource, TakesAFunctionThatGivesReferences) {
   const std::vector<std::string> names{"a", "b", "c"};
-  const auto stream = indexed(
-      "names", names.size(), [&names](std::uint64_t i) -> const std::string& { return names[i]; });
+  const auto stream = indexed("names", names.size(),
+                              [&names](std::uint64_t i) -> const std::string& { return names[i]; });
   EXPECT_EQ(all_of(stream, workers(2)), names);
 }
 
@@ -86,8 +86,8 @@ TEST(GenerateSource, MayGiveValuesThatOnlyMove) {
       return std::make_unique<int>(next++);
     };
   });
-  const auto boxes = all_of(stream.map("same", [](std::unique_ptr<int> box) { return box; }).batch(3),
-                            workers(2));
+  const auto boxes =
+      all_of(stream.map("same", [](std::unique_ptr<int> box) { return box; }).batch(3), workers(2));
   ASSERT_EQ(boxes.size(), 2U);
   EXPECT_EQ(*boxes[0][2], 2);
   EXPECT_EQ(*boxes[1][0], 3);
@@ -96,7 +96,11 @@ TEST(GenerateSource, MayGiveValuesThatOnlyMove) {
 TEST(IterateSource, WalksWhatTheFunctionGivesInEveryEpoch) {
   Options options = workers(2);
   options.epochs = 2;
-  EXPECT_THAT(all_of(iterate("list", [] { return std::list<int>{3, 1, 2}; }), options),
+  EXPECT_THAT(all_of(iterate("list",
+                             [] {
+                               return std::list<int>{3, 1, 2};
+                             }),
+                     options),
               ElementsAre(3, 1, 2, 3, 1, 2));
   EXPECT_THAT(all_of(iterate("nothing", [] { return std::vector<int>{}; }), options), IsEmpty());
 }
@@ -145,9 +149,10 @@ TEST(ContextOfAnItem, SaysWhereItStandsAndDrawsByItsPlaceAlone) {
 }
 
 TEST(ContextOfAnItem, CountsOperatorsAsWrittenWhateverIsFused) {
-  const auto stream = range(50)
-                          .map("a", [](std::int64_t, Context& c) { return c.random().bits(); })
-                          .map("b", [](std::uint64_t a, Context& c) { return a ^ c.random().bits(); });
+  const auto stream =
+      range(50)
+          .map("a", [](std::int64_t, Context& c) { return c.random().bits(); })
+          .map("b", [](std::uint64_t a, Context& c) { return a ^ c.random().bits(); });
   Options all = workers(2);
   all.fuse = Fuse::all;
   Options off = workers(3);

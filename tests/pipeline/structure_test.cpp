@@ -25,8 +25,10 @@ TEST(Repeat, StandsWhereverItIsWritten) {
   EXPECT_THAT(given_by(range(4).filter("even", is_even).repeat(3)), ElementsAre(0, 2, 0, 2, 0, 2));
   EXPECT_THAT(given_by(range(2).repeat(2).repeat(2)), ElementsAre(0, 1, 0, 1, 0, 1, 0, 1));
   EXPECT_THAT(given_by(range(3).take(2).repeat(2).skip(1)), ElementsAre(1, 0, 1));
-  EXPECT_THAT(given_by(range(6).filter("even", is_even).repeat(2).take(4)), ElementsAre(0, 2, 4, 0));
-  EXPECT_THAT(given_by(range(6).filter("even", is_even).take(2).repeat(2)), ElementsAre(0, 2, 0, 2));
+  EXPECT_THAT(given_by(range(6).filter("even", is_even).repeat(2).take(4)),
+              ElementsAre(0, 2, 4, 0));
+  EXPECT_THAT(given_by(range(6).filter("even", is_even).take(2).repeat(2)),
+              ElementsAre(0, 2, 0, 2));
 }
 
 TEST(Repeat, BeforeABatchLetsItSpanPassesAndBehindItDoesNot) {
@@ -155,20 +157,20 @@ TEST(ShardWithPadding, MakesRanksEquallyLongWithItemsFromTheStart) {
 }
 
 TEST(ShardWithPadding, NeedsTheIndex) {
-  EXPECT_THAT(error_of([] {
-                (void)range(9)
-                    .filter("even", is_even)
-                    .shard({.rank = 0, .world = 2})
-                    .start(workers(1));
-              }),
-              AllOf(HasSubstr("shard"), HasSubstr("'even'"), HasSubstr("drop"), HasSubstr("uneven")));
+  EXPECT_THAT(
+      error_of([] {
+        (void)range(9).filter("even", is_even).shard({.rank = 0, .world = 2}).start(workers(1));
+      }),
+      AllOf(HasSubstr("shard"), HasSubstr("'even'"), HasSubstr("drop"), HasSubstr("uneven")));
 }
 
 TEST(ShardPlace, IsChecked) {
   EXPECT_THAT(error_of([] { (void)range(9).shard({.rank = 2, .world = 2}); }),
               AllOf(HasSubstr("shard"), HasSubstr("rank 2"), HasSubstr("world 2")));
-  EXPECT_THAT(error_of([] { (void)range(9).shard({.rank = -1, .world = 2}); }), HasSubstr("rank -1"));
-  EXPECT_THAT(error_of([] { (void)range(9).shard({.rank = 0, .world = 0}); }), HasSubstr("world 0"));
+  EXPECT_THAT(error_of([] { (void)range(9).shard({.rank = -1, .world = 2}); }),
+              HasSubstr("rank -1"));
+  EXPECT_THAT(error_of([] { (void)range(9).shard({.rank = 0, .world = 0}); }),
+              HasSubstr("world 0"));
 }
 
 TEST(OrderAny, GivesTheSameItemsAndEpochsApart) {
