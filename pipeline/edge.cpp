@@ -33,21 +33,24 @@ void Edge::open(Packet& packet, std::size_t count) {
 void Edge::commit(const Packet& packet, Nanoseconds now) {
   const std::uint64_t begin = packet.out_first;
   const std::uint64_t end = begin + packet.out.size();
-  MutexLock lock(mutex_);
-  advance_meter(now);
-  if (begin == frontier_) {
-    frontier_ = end;
-    if (!beyond_.empty() && beyond_.front().begin == frontier_) {
-      frontier_ = beyond_.front().end;
-      beyond_.take_front(frontier_ - beyond_.front().begin);
+  {
+    MutexLock lock(mutex_);
+    advance_meter(now);
+    if (begin == frontier_) {
+      frontier_ = end;
+      if (!beyond_.empty() && beyond_.front().begin == frontier_) {
+        frontier_ = beyond_.front().end;
+        beyond_.take_front(frontier_ - beyond_.front().begin);
+      }
+    } else {
+      beyond_.insert(begin, end);
     }
-  } else {
-    beyond_.insert(begin, end);
+    waiting_count_ += static_cast<std::int64_t>(packet.depth_out);
+    bytes_ += static_cast<std::int64_t>(packet.out_bytes);
+    arrived(packet);
+    publish();
   }
-  waiting_count_ += static_cast<std::int64_t>(packet.depth_out);
-  bytes_ += static_cast<std::int64_t>(packet.out_bytes);
-  arrived(packet);
-  publish();
+  committed();
 }
 
 void Edge::finish(Packet& packet) {

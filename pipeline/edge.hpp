@@ -67,6 +67,8 @@ class Edge : public Inlet {
  protected:
   /// Called with the lock held after items arrived: renumbering edges look at what is new in order.
   virtual void arrived(const Packet& packet) WEIR_REQUIRES(mutex_) = 0;
+  /// Called after commit() let go of the lock: the place to wake whoever would want it next.
+  virtual void committed() {}
 
   /// Counts slots that take depth as claimed.
   void claimed(std::int64_t slots) WEIR_REQUIRES(mutex_) { waiting_count_ -= slots; }

@@ -30,7 +30,13 @@ void SinkEdge::look() {
 void SinkEdge::wake_consumer() {
   if (!consumer_waits_ || ready_count() == 0) return;
   consumer_waits_ = false;
-  arrival_.notify_one();
+  wake_due_.store(true, std::memory_order_relaxed);
+}
+
+void SinkEdge::committed() {
+  if (wake_due_.load(std::memory_order_relaxed) &&
+      wake_due_.exchange(false, std::memory_order_relaxed))
+    arrival_.notify_one();
 }
 
 void SinkEdge::publish_missing() {

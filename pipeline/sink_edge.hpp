@@ -47,6 +47,7 @@ class SinkEdge final : public OrderedEdge {
  protected:
   bool take_run(const Packet& packet) override WEIR_REQUIRES(mutex_);
   void look() override WEIR_REQUIRES(mutex_);
+  void committed() override;
 
  private:
   void publish_missing() WEIR_REQUIRES(mutex_);
@@ -71,6 +72,8 @@ class SinkEdge final : public OrderedEdge {
   std::size_t next_ready_ WEIR_GUARDED_BY(mutex_) = 0;
   bool closed_ WEIR_GUARDED_BY(mutex_) = false;
   bool consumer_waits_ WEIR_GUARDED_BY(mutex_) = false;
+  /// Set with the lock held, for committed(): who set it notifies, or another worker did.
+  std::atomic<bool> wake_due_{false};
   std::condition_variable arrival_;
   std::atomic<std::uint64_t> missing_{0};
 };
