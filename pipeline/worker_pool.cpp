@@ -335,9 +335,8 @@ int WorkerPool::last_index(const Assignment& assignment, Worker& worker) const {
   return worker.last_index;
 }
 
-bool WorkerPool::enter(const Assignment& assignment, int stage) {
-  const Allocation& allocation = assignment.allocation;
-  Stage& entered = *assignment.stages[static_cast<std::size_t>(stage)];
+bool WorkerPool::enter(const Allocation& allocation, const std::vector<Stage*>& stages, int stage) {
+  Stage& entered = *stages[static_cast<std::size_t>(stage)];
   const int group = allocation.stages[static_cast<std::size_t>(stage)].group;
   const int most = most_running(allocation, stage);
   if (group < 0) return entered.enter(most);
@@ -345,8 +344,8 @@ bool WorkerPool::enter(const Assignment& assignment, int stage) {
   // while their packets are still running.
   MutexLock lock(group_mutex_);
   int running = 0;
-  for (std::size_t i = 0; i < assignment.stages.size(); ++i)
-    if (allocation.stages[i].group == group) running += assignment.stages[i]->running();
+  for (std::size_t i = 0; i < stages.size(); ++i)
+    if (allocation.stages[i].group == group) running += stages[i]->running();
   return running < allocation.groups[static_cast<std::size_t>(group)] && entered.enter(most);
 }
 
@@ -365,7 +364,7 @@ bool WorkerPool::begin(int id) {
   const std::size_t count = assignment.stages.size();
   const auto claim = [&](int stage) {
     Stage* entered = assignment.stages[static_cast<std::size_t>(stage)];
-    if (!enter(assignment, stage)) return false;
+    if (!enter(allocation, assignment.stages, stage)) return false;
     if (!entered->claim(worker.packet, allocation.stages[static_cast<std::size_t>(stage)],
                         allocation.active)) {
       leave(entered);

@@ -87,6 +87,10 @@ class WorkerPool final : public Plant {
   /// One packet by the calling thread as worker `worker`; false: there was none to be had.
   /// Requires: a pool without threads, and one caller at a time for each worker.
   [[nodiscard]] bool step(int worker);
+  /// Takes a place in the stage within its cap and its group's share; false: there is none. begin()
+  /// calls it, a test may; whoever entered leaves the stage.
+  [[nodiscard]] bool enter(const Allocation& allocation, const std::vector<Stage*>& stages,
+                           int stage) WEIR_EXCLUDES(group_mutex_);
   /// The two halves of step(), so that a test may interleave workers: false when nothing was begun.
   [[nodiscard]] bool begin(int worker);
   void end(int worker);
@@ -134,7 +138,6 @@ class WorkerPool final : public Plant {
   /// True when a worker without a past would find a packet.
   [[nodiscard]] static bool look(const Assignment& assignment, std::vector<StageView>& views);
   [[nodiscard]] const Assignment* read(Worker& worker);
-  [[nodiscard]] bool enter(const Assignment& assignment, int stage) WEIR_EXCLUDES(group_mutex_);
   /// Brings what was asked for within what there is.
   void clamp(Assignment& assignment) const;
   void leave(Stage* stage);

@@ -6,6 +6,7 @@ filter=$2
 log=$(mktemp)
 trap 'rm -f "$log"' EXIT
 ulimit -c 0
+[ -x "$program" ] || { echo "$program is not built"; exit 1; }
 WEIR_WATCHDOG_SECONDS=10 timeout --signal=KILL 60 "$program" --gtest_filter="$filter" \
   --gtest_fail_fast >"$log" 2>&1
 status=$?

@@ -48,6 +48,18 @@ Stream<Batch<Sample>> samples(std::uint64_t seed, std::uint64_t count) {
       .batch(kRows);
 }
 
+/// Ends what was begun, also when an assertion leaves early: closing would wait for it.
+struct BusyWorkers {
+  explicit BusyWorkers(detail::WorkerPool& of)
+      : pool(of), busy(static_cast<std::size_t>(of.workers())) {}
+  ~BusyWorkers() {
+    for (std::size_t worker = 0; worker < busy.size(); ++worker)
+      if (busy[worker]) pool.end(static_cast<int>(worker));
+  }
+  detail::WorkerPool& pool;
+  std::vector<bool> busy;
+};
+
 /// Rows are written where they will be delivered, before all bad samples in front of them are
 /// known; so some have to move, and no row may be written where another one is still to be read.
 TEST(ArenaSchedule, RowsAreTheirOwnInAnyInterleaving) {
@@ -82,7 +94,8 @@ TEST(ArenaSchedule, RowsAreTheirOwnInAnyInterleaving) {
     std::vector<std::uint64_t> good;
     for (std::uint64_t i = 0; i < count; ++i)
       if (!is_bad(seed, i) && !is_bad(seed + 500, i)) good.push_back(i);
-    std::vector<bool> busy(static_cast<std::size_t>(workers));
+    BusyWorkers workers_under_way(pool);
+    std::vector<bool>& busy = workers_under_way.busy;
     std::size_t next = 0;
     int epochs = 0;
     for (int action = 0; epochs < 2; ++action) {
@@ -112,8 +125,6 @@ TEST(ArenaSchedule, RowsAreTheirOwnInAnyInterleaving) {
       }
       engine.give_back();
     }
-    for (std::size_t worker = 0; worker < busy.size(); ++worker)
-      if (busy[worker]) pool.end(static_cast<int>(worker));
     placed += engine.placed_rows();
     copied += engine.copied_rows();
   }

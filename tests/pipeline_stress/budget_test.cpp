@@ -258,6 +258,54 @@ TEST(Budget, HoldsTheSharesOfGroups) {
   EXPECT_EQ(witness.above_active, 0);
 }
 
+/// Functions that take no time, so that workers choose as often as they can, all at once, and see
+/// one another's packets come and go: choosing alone does not keep a group's share.
+TEST(Budget, GroupsHoldInARace) {
+  const Watchdog watchdog("groups in a race");
+  const std::unique_ptr<detail::WorkerPool> pool = make_pool(8, 8, ~std::uint64_t{0});
+  std::atomic<int> inside{0};
+  std::atomic<int> most{0};
+  std::atomic<std::uint64_t> visits{0};
+  const auto visit = [&](std::int64_t value) {
+    const int now = ++inside;
+    if (now > most) most = now;
+    std::this_thread::yield();  // Whoever waits for a CPU goes on from where it was.
+    ++visits;
+    --inside;
+    return value;
+  };
+  const Stream<std::int64_t> stream =
+      range(1'000'000'000).map("a", visit).map("b", visit).map("c", visit).map("d", visit);
+  const detail::StagePlan plan =
+      detail::make_stage_plan(stream.step(), 0, detail::Fusion::off, false);
+  detail::Engine::Settings settings;
+  settings.name = "groups";
+  settings.consumer = [] { return ConsumerSnapshot{}; };
+  settings.allotted.resize(plan.stages.size());
+  for (StageAllocation& stage : settings.allotted) stage.packet_items = 1;
+  detail::Engine engine(plan, *pool, std::move(settings));
+  Allocation allocation = pool->allocation();
+  allocation.strict = true;
+  allocation.groups = {2};
+  for (StageAllocation& stage : allocation.stages) stage.group = 0;
+  ASSERT_TRUE(pool->apply(allocation));
+  std::thread consumer([&engine] {
+    while (engine.take() != nullptr) engine.give_back();
+  });
+  while (pool->snapshot().stages.front().items_in == 0) std::this_thread::yield();
+  for (bool within = false; !within;) {
+    int running = 0;
+    for (const StageSnapshot& stage : pool->snapshot().stages) running += stage.running;
+    within = running <= 2;
+  }
+  most = 0;
+  for (const std::uint64_t until = visits + rounds(40'000, 4'000); visits < until;)
+    std::this_thread::yield();
+  EXPECT_LE(most, 2);
+  engine.close();
+  consumer.join();
+}
+
 /// No work wakes a parked worker: while others have all the work, the kernel gives it no CPU.
 TEST(Budget, ParkedWorkersSleepThrough) {
   const Watchdog watchdog("parked workers");

@@ -116,8 +116,8 @@ TEST(EngineStress, ClosingWaitsForWhatIsUnderWay) {
   detail::Engine::Settings settings;
   settings.name = "slow";
   settings.consumer = [] { return ConsumerSnapshot{}; };
-  detail::Engine engine(detail::make_stage_plan(stream.step(), 0, detail::Fusion::off, false), *pool,
-                        std::move(settings));
+  detail::Engine engine(detail::make_stage_plan(stream.step(), 0, detail::Fusion::off, false),
+                        *pool, std::move(settings));
   while (inside == 0) std::this_thread::yield();
   std::atomic<bool> closed{false};
   std::thread releases([&] {
@@ -152,9 +152,8 @@ TEST(EngineStress, WakesAllWorkers) {
   settings.allotted[0].packet_items = 1;
   settings.allotted[0].depth_items = 8;
   settings.allotted[0].target = kAll;
-  const detail::Engine engine(
-      detail::make_stage_plan(stream.step(), 0, detail::Fusion::off, false), *pool,
-      std::move(settings));
+  const detail::Engine engine(detail::make_stage_plan(stream.step(), 0, detail::Fusion::off, false),
+                              *pool, std::move(settings));
   while (!all) std::this_thread::yield();
 }
 

@@ -153,12 +153,27 @@ TEST_F(Windows, AShallowQueueInFrontOfABatchLeavesRoomForSeveralWorkers) {
 TEST_F(Windows, AStageIsEnteredUpToItsCap) {
   start(range(10).map("maps", [](std::int64_t value) { return value; }), 4);
   detail::Stage& stage = *engine_->stages().stages.front();
-  EXPECT_TRUE(stage.enter(2));
-  EXPECT_TRUE(stage.enter(2));
-  EXPECT_FALSE(stage.enter(2));
-  EXPECT_EQ(stage.running(), 2);
-  stage.leave();
-  stage.leave();
+  int entered = 0;
+  for (int i = 0; i < 5; ++i) entered += stage.enter(2) ? 1 : 0;
+  EXPECT_EQ(entered, 2);
+  EXPECT_EQ(stage.running(), entered);
+  for (int i = 0; i < entered; ++i) stage.leave();
+}
+
+TEST_F(Windows, AGroupIsEnteredUpToItsShare) {
+  const auto same = [](std::int64_t value) { return value; };
+  start(range(10).map("a", same).map("b", same), 4);
+  Allocation allocation = pool_->allocation();
+  allocation.strict = true;
+  allocation.groups = {2};
+  for (StageAllocation& stage : allocation.stages) stage.group = 0;
+  const std::vector<detail::Stage*>& stages = engine_->stages().stages;
+  ASSERT_EQ(stages.size(), 2U);
+  int entered = 0;
+  for (const int stage : {0, 1, 0, 1}) entered += pool_->enter(allocation, stages, stage) ? 1 : 0;
+  EXPECT_EQ(entered, 2);
+  for (detail::Stage* stage : stages)
+    while (stage->running() > 0) stage->leave();
 }
 
 /// The function of a serial stage sees its items one after another in index order.
@@ -169,12 +184,13 @@ TEST_F(Windows, ASerialStageSeesItsItemsInOrder) {
     serial.serial = true;
     start(range(60)
               .map("before", [](std::int64_t value) { return value; })
-              .map("serial",
-                   [&seen](std::int64_t value) {
-                     seen.push_back(value);
-                     return value;
-                   },
-                   serial),
+              .map(
+                  "serial",
+                  [&seen](std::int64_t value) {
+                    seen.push_back(value);
+                    return value;
+                  },
+                  serial),
           4, 8);
     std::mt19937_64 random(seed);
     std::vector<bool> busy(4);
