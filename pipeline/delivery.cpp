@@ -48,7 +48,8 @@ Delivery::Delivery(StagePlan plan, WorkerPool& pool, Settings settings)
   const Position& at = *settings_.resume;
   if (at.structure != plan_.operators_hash)
     throw Error(ErrorKind::usage, "resume",
-                "the position was saved by another pipeline (its operators, or the number of its items, differ)");
+                "the position was saved by another pipeline (its operators, or the number of its "
+                "items, differ)");
   if (at.seed != settings_.engine.seed)
     throw Error(ErrorKind::usage, "resume",
                 "the position was saved with seed " + std::to_string(at.seed) +
@@ -100,8 +101,8 @@ void Delivery::begin_epoch(std::uint32_t epoch) {
 SlotHeader* Delivery::next() {
   release();
   if (ended()) return nullptr;
-  // Values that were taken together with an earlier one cost no lock and no clock; they did not wait,
-  // and their service times are measured together, up to the next call that may wait.
+  // Values that were taken together with an earlier one cost no lock and no clock; they did not
+  // wait, and their service times are measured together, up to the next call that may wait.
   while (SlotHeader* slot = engine_->take_local()) {
     holds_ = true;
     const bool plain = slot->state == SlotState::live && !slot->notes && to_skip_ == 0;
@@ -254,6 +255,31 @@ void Delivery::close() {
   if (engine_) engine_->close();
 }
 
+bool Delivery::resize_queue(const std::string& stage, std::int64_t items) {
+  MutexLock lock(engine_mutex_);
+  return engine_ && engine_->resize_queue(stage, items);
+}
+
+int Delivery::loader_index() const {
+  MutexLock lock(engine_mutex_);
+  return engine_ ? pool_.index_of(&engine_->stages()) : -1;
+}
+
+std::uint64_t Delivery::placed_rows() const {
+  MutexLock lock(engine_mutex_);
+  return engine_ ? engine_->placed_rows() : 0;
+}
+
+std::uint64_t Delivery::copied_rows() const {
+  MutexLock lock(engine_mutex_);
+  return engine_ ? engine_->copied_rows() : 0;
+}
+
+std::vector<std::string> Delivery::without_bytes() const {
+  MutexLock lock(engine_mutex_);
+  return engine_ ? engine_->without_bytes() : std::vector<std::string>{};
+}
+
 Position Delivery::position() const {
   Position position = position_;
   judge_.save(position);
@@ -279,7 +305,8 @@ ConsumerSnapshot Delivery::consumer() const {
 
 void Delivery::fill(Summary& summary) const {
   const Nanoseconds last = last_activity_.get();
-  const double seconds = static_cast<double>((last != 0 ? last : monotonic_now()) - started_) * 1e-9;
+  const double seconds =
+      static_cast<double>((last != 0 ? last : monotonic_now()) - started_) * 1e-9;
   const ConsumerSnapshot snapshot = consumer();
   summary.items = samples_.get();
   summary.batches = snapshot.items;

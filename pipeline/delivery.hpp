@@ -5,6 +5,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include <weir/digest.hpp>
 #include <weir/mutex.hpp>
@@ -20,8 +21,9 @@
 
 namespace weir::detail {
 
-/// The consumer's side of one loader: takes slots from the engine in order, judges failures, counts,
-/// digests, and knows the position. It makes the engine anew when another epoch is asked for.
+/// The consumer's side of one loader: takes slots from the engine in order, judges failures,
+/// counts, digests, and knows the position. It makes the engine anew when another epoch is asked
+/// for.
 ///
 /// Thread safety: next(), release(), begin_epoch() and position() belong to one consumer; close(),
 /// consumer() and fill() may be called from any thread.
@@ -49,8 +51,15 @@ class Delivery {
   [[nodiscard]] ConsumerSnapshot consumer() const;
   /// Fills the consumer's part of a summary.
   void fill(Summary& summary) const;
-  [[nodiscard]] Engine& engine() { return *engine_; }
-  [[nodiscard]] const Engine& engine() const { return *engine_; }
+  // Of the engine, which an epoch that is jumped to replaces. Any thread.
+
+  /// Depth of the queue behind the stage; false: no such stage.
+  [[nodiscard]] bool resize_queue(const std::string& stage, std::int64_t items);
+  /// This loader's place in the pool's snapshots.
+  [[nodiscard]] int loader_index() const;
+  [[nodiscard]] std::uint64_t placed_rows() const;
+  [[nodiscard]] std::uint64_t copied_rows() const;
+  [[nodiscard]] std::vector<std::string> without_bytes() const;
   [[nodiscard]] const StagePlan& plan() const { return plan_; }
   /// Why the resume replays an epoch; empty: it does not.
   [[nodiscard]] const std::string& resume_remark() const { return resume_remark_; }
@@ -79,11 +88,11 @@ class Delivery {
   FailureJudge judge_;
   DeliveryDigest digest_;
   Position position_;
-  std::uint64_t to_skip_ = 0;    ///< deliveries of a replayed epoch
-  bool fresh_ = true;            ///< nothing taken since the start of the epoch or the resume
+  std::uint64_t to_skip_ = 0;  ///< deliveries of a replayed epoch
+  bool fresh_ = true;          ///< nothing taken since the start of the epoch or the resume
   bool failed_ = false;
   bool holds_ = false;
-  std::uint64_t unrecorded_ = 0; ///< values handed over without a wait since gaps_ was written
+  std::uint64_t unrecorded_ = 0;  ///< values handed over without a wait since gaps_ was written
 
   std::atomic<bool> closed_{false};
   mutable Mutex engine_mutex_;

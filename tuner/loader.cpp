@@ -23,7 +23,7 @@ void LoaderBase::resize_queue(const std::string& stage, std::int64_t items) {
   if (items < 1)
     throw Error(ErrorKind::usage, stage,
                 "a queue of " + std::to_string(items) + " items; use 1 or more");
-  if (core_->delivery().engine().resize_queue(stage, items)) return;
+  if (core_->delivery().resize_queue(stage, items)) return;
   std::string names;
   for (const StageSummary& known : core_->summary().stages)
     names += (names.empty() ? "" : ", ") + known.name;

@@ -115,14 +115,15 @@ LoaderCore::LoaderCore(const std::shared_ptr<const Step>& step, const Options& o
   delivery_ = std::make_unique<Delivery>(std::move(plan), *pool_, std::move(delivery));
   first_ = pool_->snapshot();
   start_allocation(allocation);
-  if (options_.autotune) start_tuning(allocation);
+  if (options_.autotune)
+    start_tuning(allocation);
   else if (!options_.log.empty())
     say("no decision log: nothing is decided without autotune");
 
   if (!delivery_->resume_remark().empty()) say(delivery_->resume_remark());
   const std::string remark = delivery_->plan().source->remark();
   if (!remark.empty()) say(remark);
-  for (const std::string& stage : delivery_->engine().without_bytes())
+  for (const std::string& stage : delivery_->without_bytes())
     say("stage '" + stage +
         "' gives values that do not say how many bytes they hold; sizeof "
         "stands in, define weir::bytes_of for the type to bound memory");
@@ -238,6 +239,7 @@ SlotHeader* LoaderCore::next() {
 }
 
 void LoaderCore::emit_tuned() {
+  const int loader = delivery_->loader_index();  // Before the lock: see mutex_.
   MutexLock lock(mutex_);
   if (options_.emit.empty() || closed_) return;
   if (!options_.autotune) {
@@ -250,7 +252,7 @@ void LoaderCore::emit_tuned() {
   origin.pipeline = {options_.name, fmt::format("{:016x}", structure_)};
   if (machine_.fingerprint.empty()) machine_ = identify_machine();
   origin.machine = machine_;
-  origin.loader = pool_->index_of(&delivery_->engine().stages());
+  origin.loader = loader;
   origin.memory = size_text(memory_.bytes);
   origin.placement_mode = budget_.source == BudgetSource::forced ? "none" : "cache_domain";
   origin.at = now_text();
@@ -279,12 +281,13 @@ void LoaderCore::close() {
   } catch (const Error& error) {
     failure = error;
   }
+  const int loader = delivery_->loader_index();
   {
     MutexLock lock(mutex_);
     if (!closed_) {
       last_ = pool_->snapshot();
       last_allocation_ = pool_->allocation();
-      last_loader_ = pool_->index_of(&delivery_->engine().stages());
+      last_loader_ = loader;
       peak_workers_ = pool_->peak_unparked();
       closed_ = true;
     }
@@ -301,12 +304,13 @@ Summary LoaderCore::summary() const {
   delivery_->fill(summary);
   summary.budget_threads = budget_.threads;
   summary.budget_source = options_.run_inline ? "inline" : std::string(to_string(budget_.source));
-  summary.placed_rows = delivery_->engine().placed_rows();
-  summary.copied_rows = delivery_->engine().copied_rows();
+  summary.placed_rows = delivery_->placed_rows();
+  summary.copied_rows = delivery_->copied_rows();
+  const int now_at = delivery_->loader_index();
   MutexLock lock(mutex_);
   const Snapshot snapshot = closed_ ? *last_ : pool_->snapshot();
   const Allocation allocation = closed_ ? *last_allocation_ : pool_->allocation();
-  const int loader = closed_ ? last_loader_ : pool_->index_of(&delivery_->engine().stages());
+  const int loader = closed_ ? last_loader_ : now_at;
   summary.budget_active = allocation.active;
   summary.peak_workers = closed_ ? peak_workers_ : pool_->peak_unparked();
   summary.peak_bytes = snapshot.memory_peak_bytes;

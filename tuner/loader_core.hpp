@@ -70,6 +70,8 @@ class LoaderCore {
   Observation first_stages_;  ///< the stages and the budget, nothing measured
   std::uint64_t structure_ = 0;
 
+  /// Never held while the delivery's engine is asked for: closing that may call say(), which takes
+  /// it.
   mutable Mutex mutex_;
   std::vector<std::string> remarks_ WEIR_GUARDED_BY(mutex_);
   std::string emitted_ WEIR_GUARDED_BY(mutex_);
