@@ -262,7 +262,7 @@ void SourceInlet::hint_ahead(const Packet& packet) {
         settings_.source->hint(settings_.map->locate(epoch, pass, place).sample_id);
     if (descriptor < 0) continue;
     const std::uint64_t old =
-        hints_[index & mask].exchange(hint_entry(index, descriptor), std::memory_order_relaxed);
+        hints_[index & mask].exchange(hint_entry(index, descriptor), std::memory_order_acq_rel);
     if (old != 0) settings_.source->forget(descriptor_of(old));
   }
 }
@@ -271,7 +271,8 @@ int SourceInlet::take_hint(std::uint64_t number) {
   std::atomic<std::uint64_t>& hint = hints_[number & (hints_.size() - 1)];
   std::uint64_t entry = hint.load(std::memory_order_relaxed);
   if (entry == 0 || (entry >> 32U) != (number & 0xffffffffU)) return -1;
-  if (!hint.compare_exchange_strong(entry, 0, std::memory_order_relaxed)) return -1;
+  // Acquires what was released with the entry: the descriptor's opening by another worker.
+  if (!hint.compare_exchange_strong(entry, 0, std::memory_order_acquire)) return -1;
   return descriptor_of(entry);
 }
 
