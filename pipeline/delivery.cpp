@@ -260,9 +260,9 @@ bool Delivery::resize_queue(const std::string& stage, std::int64_t items) {
   return engine_ && engine_->resize_queue(stage, items);
 }
 
-int Delivery::loader_index() const {
+WorkerPool::Reading Delivery::reading() const {
   MutexLock lock(engine_mutex_);
-  return engine_ ? pool_.index_of(&engine_->stages()) : -1;
+  return pool_.reading(engine_ ? &engine_->stages() : nullptr);
 }
 
 std::uint64_t Delivery::placed_rows() const {

@@ -55,8 +55,8 @@ class Delivery {
 
   /// Depth of the queue behind the stage; false: no such stage.
   [[nodiscard]] bool resize_queue(const std::string& stage, std::int64_t items);
-  /// This loader's place in the pool's snapshots.
-  [[nodiscard]] int loader_index() const;
+  /// The pool's counters and shares, and this loader's place in them.
+  [[nodiscard]] WorkerPool::Reading reading() const;
   [[nodiscard]] std::uint64_t placed_rows() const;
   [[nodiscard]] std::uint64_t copied_rows() const;
   [[nodiscard]] std::vector<std::string> without_bytes() const;

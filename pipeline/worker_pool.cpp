@@ -150,12 +150,6 @@ std::vector<StageAllocation> WorkerPool::allotted(const LoaderStages* loader) co
   return own;
 }
 
-int WorkerPool::index_of(const LoaderStages* loader) const {
-  MutexLock lock(publish_mutex_);
-  const auto at = std::find(owned_->loaders.begin(), owned_->loaders.end(), loader);
-  return static_cast<int>(at - owned_->loaders.begin());
-}
-
 Allocation WorkerPool::allocation() const {
   MutexLock lock(publish_mutex_);
   return owned_->allocation;
@@ -455,8 +449,20 @@ void WorkerPool::look_at_clocks(int id) {
 }
 
 Snapshot WorkerPool::snapshot() const {
-  Snapshot snapshot;
   MutexLock lock(publish_mutex_);
+  return read_all();
+}
+
+WorkerPool::Reading WorkerPool::reading(const LoaderStages* loader) const {
+  MutexLock lock(publish_mutex_);
+  Reading reading{read_all(), owned_->allocation, -1, peak_unparked()};
+  const auto at = std::find(owned_->loaders.begin(), owned_->loaders.end(), loader);
+  if (at != owned_->loaders.end()) reading.loader = static_cast<int>(at - owned_->loaders.begin());
+  return reading;
+}
+
+Snapshot WorkerPool::read_all() const {
+  Snapshot snapshot;
   const Nanoseconds now = monotonic_now();
   snapshot.time_seconds = static_cast<double>(now) * 1e-9;
   snapshot.budget = workers();

@@ -72,8 +72,14 @@ class WorkerPool final : public Plant {
   /// What the stages of `loader` are allotted now.
   [[nodiscard]] std::vector<StageAllocation> allotted(const LoaderStages* loader) const
       WEIR_EXCLUDES(publish_mutex_);
-  /// Index of `loader` in the snapshot's list.
-  [[nodiscard]] int index_of(const LoaderStages* loader) const WEIR_EXCLUDES(publish_mutex_);
+  /// Everything of one instant, so that stages and shares agree while loaders come and go.
+  struct Reading {
+    Snapshot snapshot;
+    Allocation allocation;
+    int loader = -1;  ///< place of the loader that was asked for; -1: it is not here
+    int peak_unparked = 0;
+  };
+  [[nodiscard]] Reading reading(const LoaderStages* loader) const WEIR_EXCLUDES(publish_mutex_);
 
   // Plant.
   [[nodiscard]] Snapshot snapshot() const override WEIR_EXCLUDES(publish_mutex_);
@@ -145,6 +151,7 @@ class WorkerPool final : public Plant {
   void look_at_clocks(int worker);
   void publish(std::unique_ptr<Assignment> next) WEIR_REQUIRES(publish_mutex_);
   void adjust_depths(const Assignment& assignment) const;
+  [[nodiscard]] Snapshot read_all() const WEIR_REQUIRES(publish_mutex_);
   void settle_parking() WEIR_EXCLUDES(sleep_mutex_);
   void stop() WEIR_EXCLUDES(sleep_mutex_);
 

@@ -239,9 +239,10 @@ SlotHeader* LoaderCore::next() {
 }
 
 void LoaderCore::emit_tuned() {
-  const int loader = delivery_->loader_index();  // Before the lock: see mutex_.
+  if (options_.emit.empty()) return;
+  const WorkerPool::Reading now = delivery_->reading();  // Before the lock: see mutex_.
   MutexLock lock(mutex_);
-  if (options_.emit.empty() || closed_) return;
+  if (last_) return;
   if (!options_.autotune) {
     emit_remark_ = "no tuned file: nothing was tuned; add --autotune (autotune = true)";
     return;
@@ -252,12 +253,11 @@ void LoaderCore::emit_tuned() {
   origin.pipeline = {options_.name, fmt::format("{:016x}", structure_)};
   if (machine_.fingerprint.empty()) machine_ = identify_machine();
   origin.machine = machine_;
-  origin.loader = loader;
+  origin.loader = now.loader;
   origin.memory = size_text(memory_.bytes);
   origin.placement_mode = budget_.source == BudgetSource::forced ? "none" : "cache_domain";
   origin.at = now_text();
-  const Snapshot snapshot = pool_->snapshot();
-  for (const StageSnapshot* stage : own_stages(snapshot, origin.loader))
+  for (const StageSnapshot* stage : own_stages(now.snapshot, now.loader))
     origin.queues.push_back({stage->name, stage->queue.capacity_items});
   const std::optional<TunedFile> file = make_tuned_file(status, origin);
   if (!file) {
@@ -281,16 +281,10 @@ void LoaderCore::close() {
   } catch (const Error& error) {
     failure = error;
   }
-  const int loader = delivery_->loader_index();
+  WorkerPool::Reading now = delivery_->reading();
   {
     MutexLock lock(mutex_);
-    if (!closed_) {
-      last_ = pool_->snapshot();
-      last_allocation_ = pool_->allocation();
-      last_loader_ = loader;
-      peak_workers_ = pool_->peak_unparked();
-      closed_ = true;
-    }
+    if (!last_) last_ = std::move(now);
     if (failure) emit_remark_ = failure->what();
   }
   tuning_.detach();
@@ -306,34 +300,32 @@ Summary LoaderCore::summary() const {
   summary.budget_source = options_.run_inline ? "inline" : std::string(to_string(budget_.source));
   summary.placed_rows = delivery_->placed_rows();
   summary.copied_rows = delivery_->copied_rows();
-  const int now_at = delivery_->loader_index();
+  WorkerPool::Reading now = delivery_->reading();
   MutexLock lock(mutex_);
-  const Snapshot snapshot = closed_ ? *last_ : pool_->snapshot();
-  const Allocation allocation = closed_ ? *last_allocation_ : pool_->allocation();
-  const int loader = closed_ ? last_loader_ : now_at;
-  summary.budget_active = allocation.active;
-  summary.peak_workers = closed_ ? peak_workers_ : pool_->peak_unparked();
+  if (last_) now = *last_;
+  const Snapshot& snapshot = now.snapshot;
+  summary.budget_active = now.allocation.active;
+  summary.peak_workers = now.peak_unparked;
   summary.peak_bytes = snapshot.memory_peak_bytes;
   summary.memory_bound_bytes = snapshot.memory_bound_bytes;
   const double elapsed = std::max(1e-9, snapshot.time_seconds - first_.time_seconds);
-  const double worked = fill_stages(summary, snapshot, allocation, loader, elapsed);
+  const double worked = fill_stages(summary, now, elapsed);
   fill_tuning(summary, snapshot, elapsed, worked);
   return summary;
 }
 
-double LoaderCore::fill_stages(Summary& summary, const Snapshot& snapshot,
-                               const Allocation& allocation, int loader, double elapsed) const {
+double LoaderCore::fill_stages(Summary& summary, const WorkerPool::Reading& now, double elapsed) {
   double worked = 0;
-  for (std::size_t i = 0; i < snapshot.stages.size(); ++i) {
-    const StageSnapshot& from = snapshot.stages[i];
-    if (from.loader != loader) continue;
+  for (std::size_t i = 0; i < now.snapshot.stages.size(); ++i) {
+    const StageSnapshot& from = now.snapshot.stages[i];
+    if (from.loader != now.loader) continue;
     StageSummary& stage = summary.stages.emplace_back();
     stage.name = from.name;
     stage.operators = from.operators;
     stage.serial = from.serial;
     stage.running_mean = from.running_seconds / elapsed;
-    stage.target = allocation.stages[i].target;
-    stage.cap = allocation.stages[i].cap;
+    stage.target = now.allocation.stages[i].target;
+    stage.cap = now.allocation.stages[i].cap;
     stage.items_in = from.items_in;
     stage.items_out = from.items_out;
     stage.errors = from.errors;

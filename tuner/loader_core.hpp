@@ -52,8 +52,7 @@ class LoaderCore {
   void fill_tuning(Summary& summary, const Snapshot& snapshot, double elapsed, double worked) const
       WEIR_REQUIRES(mutex_);
   /// Returns the worker-seconds of all stages, waiting for a CPU left out.
-  double fill_stages(Summary& summary, const Snapshot& snapshot, const Allocation& allocation,
-                     int loader, double elapsed) const;
+  static double fill_stages(Summary& summary, const WorkerPool::Reading& now, double elapsed);
   void say(const std::string& text);
   [[nodiscard]] TunedContext tuned_context() const;
   [[nodiscard]] Observation first_observation(const StagePlan& plan) const;
@@ -79,12 +78,8 @@ class LoaderCore {
   bool emitted_settled_ WEIR_GUARDED_BY(mutex_) = false;
   int emitted_moves_ WEIR_GUARDED_BY(mutex_) = -1;
   MachineIdentity machine_ WEIR_GUARDED_BY(mutex_);
-  int last_loader_ WEIR_GUARDED_BY(mutex_) = 0;
-  int peak_workers_ WEIR_GUARDED_BY(mutex_) = 0;
-  std::optional<Snapshot> last_ WEIR_GUARDED_BY(mutex_);  ///< taken when closing
-  std::optional<Allocation> last_allocation_ WEIR_GUARDED_BY(mutex_);
-  bool closed_ WEIR_GUARDED_BY(mutex_) = false;
-  Nanoseconds settle_checked_ = 0;  ///< the consumer's
+  std::optional<WorkerPool::Reading> last_ WEIR_GUARDED_BY(mutex_);  ///< taken when closing
+  Nanoseconds settle_checked_ = 0;                                   ///< the consumer's
 };
 
 }  // namespace weir::detail
