@@ -73,8 +73,8 @@ std::string progress_text(const ProgressState& state, const ProgressLook& look) 
     std::string tail = " " + count_part(state) + " [" + times;
     std::string shown = tail;
     for (const std::string& part : parts) {
-      tail += ", " + part;
-      shown += ", " + (part == gap ? coloured(part, state.wait_share, look.colour) : part);
+      tail.append(", ").append(part);
+      shown.append(", ").append(part == gap ? coloured(part, state.wait_share, look.colour) : part);
     }
     tail += "]";
     shown += "]";
