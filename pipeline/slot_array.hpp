@@ -19,14 +19,14 @@ class SlotBlock {
       : type_(&type),
         count_(count),
         memory_(static_cast<std::byte*>(
-            ::operator new(type.size * count, std::align_val_t{type.alignment}))) {
+            ::operator new (type.size* count, std::align_val_t{type.alignment}))) {
     for (std::size_t i = 0; i < count; ++i) type.construct(memory_ + i * type.size);
   }
   SlotBlock(const SlotBlock&) = delete;
   SlotBlock& operator=(const SlotBlock&) = delete;
   ~SlotBlock() {
     for (std::size_t i = 0; i < count_; ++i) type_->destroy((*this)[i]);
-    ::operator delete(memory_, std::align_val_t{type_->alignment});
+    ::operator delete (memory_, std::align_val_t{type_->alignment});
   }
 
   [[nodiscard]] SlotHeader* operator[](std::size_t i) const {

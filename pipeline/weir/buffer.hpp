@@ -16,11 +16,11 @@ struct BufferBlock;
 /// A block of payload memory, counted by reference and returned to the process's pool when the last
 /// holder lets go. The contents of a fresh buffer are indeterminate. Alignment is 64 bytes.
 ///
-/// Holders share the bytes; that is why this type, unlike the rest of the project, counts references:
-/// the samples of a batch are written in place into the batch's own memory.
+/// Holders share the bytes; that is why this type, unlike the rest of the project, counts
+/// references: the samples of a batch are written in place into the batch's own memory.
 ///
-/// Thread safety: distinct handles may be used from different threads, also when they share a block;
-/// the bytes themselves are the holders' business.
+/// Thread safety: distinct handles may be used from different threads, also when they share a
+/// block; the bytes themselves are the holders' business.
 class WEIR_EXPORT Buffer {
  public:
   Buffer() = default;

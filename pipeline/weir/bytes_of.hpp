@@ -8,8 +8,9 @@
 namespace weir {
 
 /// The payload of a value in bytes, which the memory bound counts. Overload it for your own types
-/// beside them (it is found by argument); without an overload `sizeof` stands in, which is said once
-/// for the stage. Built in: numbers, enums, strings, vectors, Tensor, Sample, File and batches.
+/// beside them (it is found by argument); without an overload `sizeof` stands in, which is said
+/// once for the stage. Built in: numbers, enums, strings, vectors, Tensor, Sample, File and
+/// batches.
 inline std::size_t bytes_of(const std::string& text) { return sizeof(text) + text.size(); }
 
 template <class T>
@@ -36,8 +37,10 @@ constexpr bool reports_bytes() {
 
 template <class T>
 std::size_t payload_bytes(const T& value) {
-  if constexpr (HasBytesOf<T>) return bytes_of(value);
-  else return sizeof(T);
+  if constexpr (HasBytesOf<T>)
+    return bytes_of(value);
+  else
+    return sizeof(T);
 }
 
 }  // namespace detail

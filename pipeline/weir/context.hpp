@@ -56,8 +56,8 @@ class WEIR_EXPORT Context {
   [[nodiscard]] Random& random();
 
   /// Memory for the result's `column`. In the last stage before `batch` it lies in the batch itself
-  /// when the shape agrees with the batch's, so that nothing is copied later; elsewhere it is a tensor
-  /// of its own. Contents are indeterminate.
+  /// when the shape agrees with the batch's, so that nothing is copied later; elsewhere it is a
+  /// tensor of its own. Contents are indeterminate.
   [[nodiscard]] Tensor allocate(std::string_view column, const Shape& shape, DType dtype);
 
   /// For the runtime: goes on to the next item of a packet. The stop token, whose copy counts

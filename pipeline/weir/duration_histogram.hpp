@@ -7,8 +7,8 @@
 
 namespace weir {
 
-/// Counts durations in logarithmic buckets, four to a doubling (relative error at most 1/8), from 1 ns
-/// to 39 hours. Two of them add and subtract, so a window is the difference of two readings.
+/// Counts durations in logarithmic buckets, four to a doubling (relative error at most 1/8), from 1
+/// ns to 39 hours. Two of them add and subtract, so a window is the difference of two readings.
 ///
 /// Thread safety: a value; distinct objects are independent.
 class DurationHistogram {

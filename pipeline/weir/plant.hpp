@@ -16,8 +16,8 @@ class WEIR_EXPORT Plant {
   [[nodiscard]] virtual Snapshot snapshot() const = 0;
   [[nodiscard]] virtual Allocation allocation() const = 0;
   /// Publishes `allocation`; workers see it at their next packet. Values outside the budget are
-  /// clamped. An allocation for another set of stages (see Snapshot::structure) is ignored and false
-  /// is returned: look again.
+  /// clamped. An allocation for another set of stages (see Snapshot::structure) is ignored and
+  /// false is returned: look again.
   [[nodiscard]] virtual bool apply(const Allocation& allocation) = 0;
 };
 

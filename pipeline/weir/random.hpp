@@ -16,8 +16,9 @@ namespace weir {
   return x ^ (x >> 31U);
 }
 
-/// A counter-based generator: Philox4x32-10 (Salmon, Moraes, Dror, Shaw, SC 2011). The same key gives
-/// the same draws on any thread, in any order and after a resume; no draw depends on another key's.
+/// A counter-based generator: Philox4x32-10 (Salmon, Moraes, Dror, Shaw, SC 2011). The same key
+/// gives the same draws on any thread, in any order and after a resume; no draw depends on another
+/// key's.
 ///
 /// The distributions are weir's own, since the standard library's differ between implementations.
 ///

@@ -18,8 +18,8 @@ struct Column {
 };
 
 /// The ready-made value for images and tensors: at most eight named columns, each a Tensor. The
-/// built-in operators and YAML pipelines speak it. Column `image` holds the file's bytes (u8, rank 1)
-/// until `decode` turns it into rows x columns x channels (u8, rank 3); `label` is a scalar i64.
+/// built-in operators and YAML pipelines speak it. Column `image` holds the file's bytes (u8, rank
+/// 1) until `decode` turns it into rows x columns x channels (u8, rank 3); `label` is a scalar i64.
 ///
 /// Thread safety: a value; distinct objects are independent.
 class WEIR_EXPORT Sample {

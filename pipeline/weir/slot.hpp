@@ -34,7 +34,7 @@ struct FailureNote {
   std::string stage;
   std::string reason;
   bool own_policy = false;  ///< the stage's, so that its limits count its samples alone
-  bool fatal = true;  ///< the policy is `fail`, or the exception may not be skipped
+  bool fatal = true;        ///< the policy is `fail`, or the exception may not be skipped
   bool replaced = false;
   double limit_count = -1;  ///< `max` of the policy as a count; negative: none
   double limit_rate = -1;   ///< `max` of the policy as a rate
@@ -68,7 +68,8 @@ struct SlotHeader {
   }
 };
 
-/// One place of an edge: the header and room for one value, constructed only while the state is live.
+/// One place of an edge: the header and room for one value, constructed only while the state is
+/// live.
 template <class T>
 struct Slot : SlotHeader {
   alignas(T) std::byte storage[sizeof(T)];
@@ -96,23 +97,25 @@ struct SlotType {
   std::size_t size;        ///< of a slot
   std::size_t value_size;  ///< of the value alone
   std::size_t alignment;
-  void (*construct)(void* place);                      ///< an empty slot
-  void (*destroy)(SlotHeader* slot);                   ///< ends the slot's life
-  void (*reset)(SlotHeader* slot);                     ///< empties it
-  void (*move)(SlotHeader* from, SlotHeader* to);      ///< value and header; `from` becomes empty
-  std::size_t (*bytes)(const SlotHeader* slot);        ///< payload of a live slot
-  std::size_t (*rows)(const SlotHeader* slot);         ///< samples in a live slot
+  void (*construct)(void* place);                  ///< an empty slot
+  void (*destroy)(SlotHeader* slot);               ///< ends the slot's life
+  void (*reset)(SlotHeader* slot);                 ///< empties it
+  void (*move)(SlotHeader* from, SlotHeader* to);  ///< value and header; `from` becomes empty
+  std::size_t (*bytes)(const SlotHeader* slot);    ///< payload of a live slot
+  std::size_t (*rows)(const SlotHeader* slot);     ///< samples in a live slot
   /// Digests a live slot; null where the type has no digest.
   void (*digest)(const SlotHeader* slot, DeliveryDigest& digest);
-  bool fixed_bytes;                                    ///< bytes() is the same for each value
-  bool reports_bytes;                                  ///< false: sizeof stands in, worth a warning
-  bool one_row;                                        ///< rows() is 1 for each value
-  bool trivial_end;                                    ///< a value needs no destructor
+  bool fixed_bytes;    ///< bytes() is the same for each value
+  bool reports_bytes;  ///< false: sizeof stands in, worth a warning
+  bool one_row;        ///< rows() is 1 for each value
+  bool trivial_end;    ///< a value needs no destructor
 
   /// reset() and rows() where the hand-over of tiny values counts each call.
   void empty(SlotHeader& slot) const {
-    if (trivial_end) slot.clear();
-    else reset(&slot);
+    if (trivial_end)
+      slot.clear();
+    else
+      reset(&slot);
   }
   [[nodiscard]] std::size_t rows_of(const SlotHeader* slot) const {
     return one_row ? 1 : rows(slot);
@@ -121,14 +124,18 @@ struct SlotType {
 
 template <class T>
 std::size_t slot_rows(const T& value) {
-  if constexpr (std::is_base_of_v<BatchRows, T>) return value.size();
-  else return 1;
+  if constexpr (std::is_base_of_v<BatchRows, T>)
+    return value.size();
+  else
+    return 1;
 }
 
 template <class T>
 constexpr bool has_digest() {
-  if constexpr (std::is_base_of_v<BatchRows, T>) return DigestibleRows<T>;
-  else return Digestible<T>;
+  if constexpr (std::is_base_of_v<BatchRows, T>)
+    return DigestibleRows<T>;
+  else
+    return Digestible<T>;
 }
 
 template <class T>
@@ -151,8 +158,10 @@ void digest_slot(const SlotHeader* slot, DeliveryDigest& digest) {
 
 template <class T>
 constexpr auto digest_function() -> void (*)(const SlotHeader*, DeliveryDigest&) {
-  if constexpr (has_digest<T>()) return &digest_slot<T>;
-  else return nullptr;
+  if constexpr (has_digest<T>())
+    return &digest_slot<T>;
+  else
+    return nullptr;
 }
 
 template <class T>

@@ -28,30 +28,30 @@ struct OperatorSnapshot {
 
 /// The cumulative counters of one stage. All values only grow, so a window is a difference.
 struct StageSnapshot {
-  std::string name;                       ///< unique within its loader
+  std::string name;                         ///< unique within its loader
   std::vector<OperatorSnapshot> operators;  ///< as the user wrote them, in order
-  int loader = 0;                         ///< index into Snapshot::loaders
-  bool serial = false;                    ///< at most one worker at a time
-  int fixed_workers = 0;                  ///< set by hand: target and cap, never tuned; 0: not set
-  int hand_cap = 0;                       ///< a cap set by hand; 0: none
-  std::int64_t hand_depth = 0;            ///< a queue depth set by hand; 0: none
+  int loader = 0;                           ///< index into Snapshot::loaders
+  bool serial = false;                      ///< at most one worker at a time
+  int fixed_workers = 0;        ///< set by hand: target and cap, never tuned; 0: not set
+  int hand_cap = 0;             ///< a cap set by hand; 0: none
+  std::int64_t hand_depth = 0;  ///< a queue depth set by hand; 0: none
 
   std::uint64_t items_in = 0;   ///< live items taken in (tombstones are no visits)
   std::uint64_t items_out = 0;  ///< live items given out
   std::uint64_t errors = 0;     ///< items that failed here
   std::uint64_t packets = 0;
   std::uint64_t bytes_out = 0;
-  double slot_seconds = 0;          ///< sum over packets of wall time held by a worker
-  double slot_seconds_squared = 0;  ///< sum over items of (time of one item)^2, in s^2
-  double running_seconds = 0;       ///< integral of running workers, packets under way included
+  double slot_seconds = 0;            ///< sum over packets of wall time held by a worker
+  double slot_seconds_squared = 0;    ///< sum over items of (time of one item)^2, in s^2
+  double running_seconds = 0;         ///< integral of running workers, packets under way included
   double oldest_running_seconds = 0;  ///< age of the oldest packet under way now; 0: none
   double cpu_user_seconds = 0;
   double cpu_system_seconds = 0;
   double run_queue_seconds = 0;  ///< runnable but not running (schedstat), shared out by slot time
   std::uint64_t voluntary_switches = 0;
   std::uint64_t involuntary_switches = 0;
-  double wait_input_seconds = 0;   ///< no worker running and no input ready
-  double wait_output_seconds = 0;  ///< input ready and no room behind
+  double wait_input_seconds = 0;    ///< no worker running and no input ready
+  double wait_output_seconds = 0;   ///< input ready and no room behind
   DurationHistogram service_times;  ///< one entry an item (a packet's time over its items)
   int running = 0;                  ///< now
   QueueSnapshot queue;              ///< the stage's output edge
@@ -59,12 +59,12 @@ struct StageSnapshot {
 
 /// The consumer of one loader: the user's thread in `next()`.
 struct ConsumerSnapshot {
-  std::uint64_t items = 0;      ///< what next() handed over: batches, or items without a batch stage
-  double wait_seconds = 0;      ///< time inside next(), the wait under way included
+  std::uint64_t items = 0;  ///< what next() handed over: batches, or items without a batch stage
+  double wait_seconds = 0;  ///< time inside next(), the wait under way included
   double first_wait_seconds = 0;  ///< the first call's share of it
-  double service_seconds = 0;   ///< from the return of one next() to the call of the following one
+  double service_seconds = 0;  ///< from the return of one next() to the call of the following one
   double service_seconds_squared = 0;
-  bool waiting = false;         ///< inside next() now
+  bool waiting = false;  ///< inside next() now
 };
 
 struct LoaderSnapshot {
@@ -75,15 +75,15 @@ struct LoaderSnapshot {
 /// The sum of all counters at one instant, over all loaders of the process; the only thing about a
 /// pipeline that a policy may see.
 struct Snapshot {
-  double time_seconds = 0;        ///< monotonic; the origin is arbitrary
-  int budget = 0;                 ///< N, workers that exist
-  int active = 0;                 ///< A, the number that may be unparked
-  int unparked = 0;               ///< now
-  double unparked_seconds = 0;    ///< integral of unparked workers
-  std::uint64_t memory_bytes = 0;        ///< payload owned by weir now
+  double time_seconds = 0;         ///< monotonic; the origin is arbitrary
+  int budget = 0;                  ///< N, workers that exist
+  int active = 0;                  ///< A, the number that may be unparked
+  int unparked = 0;                ///< now
+  double unparked_seconds = 0;     ///< integral of unparked workers
+  std::uint64_t memory_bytes = 0;  ///< payload owned by weir now
   std::uint64_t memory_peak_bytes = 0;
   std::uint64_t memory_bound_bytes = 0;
-  std::uint64_t structure = 0;    ///< changes whenever loaders came or went
+  std::uint64_t structure = 0;  ///< changes whenever loaders came or went
   std::vector<LoaderSnapshot> loaders;
   std::vector<StageSnapshot> stages;  ///< in the order of Allocation::stages: loader by loader,
                                       ///< upstream first

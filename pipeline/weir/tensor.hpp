@@ -20,11 +20,16 @@ enum class DType : std::uint8_t { u8, u16, i32, i64, f32, f64 };
 
 template <class T>
 constexpr DType dtype_of() {
-  if constexpr (std::is_same_v<T, std::uint8_t>) return DType::u8;
-  else if constexpr (std::is_same_v<T, std::uint16_t>) return DType::u16;
-  else if constexpr (std::is_same_v<T, std::int32_t>) return DType::i32;
-  else if constexpr (std::is_same_v<T, std::int64_t>) return DType::i64;
-  else if constexpr (std::is_same_v<T, float>) return DType::f32;
+  if constexpr (std::is_same_v<T, std::uint8_t>)
+    return DType::u8;
+  else if constexpr (std::is_same_v<T, std::uint16_t>)
+    return DType::u16;
+  else if constexpr (std::is_same_v<T, std::int32_t>)
+    return DType::i32;
+  else if constexpr (std::is_same_v<T, std::int64_t>)
+    return DType::i64;
+  else if constexpr (std::is_same_v<T, float>)
+    return DType::f32;
   else {
     static_assert(std::is_same_v<T, double>, "weir: no DType for this element type");
     return DType::f64;
@@ -58,8 +63,9 @@ class WEIR_EXPORT Shape {
   std::size_t rank_ = 0;
 };
 
-/// A dense row-major array of one element type. Move-only, so that no copy of a payload goes unseen:
-/// `clone()` copies the elements, `share()` and `row()` give another view of the same memory.
+/// A dense row-major array of one element type. Move-only, so that no copy of a payload goes
+/// unseen: `clone()` copies the elements, `share()` and `row()` give another view of the same
+/// memory.
 ///
 /// Thread safety: as Buffer.
 class WEIR_EXPORT Tensor {

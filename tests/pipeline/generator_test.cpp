@@ -42,7 +42,8 @@ TEST(Generator, GivesItsItemsInOrderAtAnyWorkerCount) {
   std::vector<std::int64_t> expected;
   for (std::int64_t v = 0; v < 200; ++v)
     for (std::int64_t i = 0; i < v % 5; ++i) expected.push_back(v * 1000 + i);
-  const auto stream = range(200).flat_map("each", [](std::int64_t v) { return counting(v, v % 5); });
+  const auto stream =
+      range(200).flat_map("each", [](std::int64_t v) { return counting(v, v % 5); });
   for (const int workers : {1, 2, 8}) {
     auto loader = stream.start(options_for(workers));
     EXPECT_EQ(all_of(loader), expected) << workers << " workers";
@@ -95,8 +96,7 @@ TEST(Generator, ThatThrowsEndsThereAndTheRunFailsOrGoesOn) {
   Options skipping = options_for(2);
   skipping.on_bad_sample.action = BadSamplePolicy::Action::skip;
   auto loader = range(3).flat_map("torn", throwing).start(skipping);
-  EXPECT_EQ(all_of(loader),
-            (std::vector<std::int64_t>{0, 1, 2, 1000, 1001, 2000, 2001, 2002}));
+  EXPECT_EQ(all_of(loader), (std::vector<std::int64_t>{0, 1, 2, 1000, 1001, 2000, 2001, 2002}));
   EXPECT_EQ(loader.summary().bad_count, 1U);
 }
 
