@@ -79,10 +79,11 @@ std::string progress_text(const ProgressState& state, const ProgressLook& look) 
     tail += "]";
     shown += "]";
     const int room = look.width - static_cast<int>(head.size() + share.size() + tail.size());
-    if (state.done_share && room >= kLeastCells + 2)
-      return head + share + bar(*state.done_share, std::min(room - 2, kMostCells), look.unicode) +
-             shown;
-    if (room >= 0) return head + share + shown;
+    const int cells =
+        state.done_share && room >= kLeastCells + 2 ? std::min(room - 2, kMostCells) : 0;
+    if (room >= 0)
+      return fmt::format("{}{}{}{}", head, share,
+                         cells > 0 ? bar(*state.done_share, cells, look.unicode) : "", shown);
     if (parts.size() > 2) {
       parts.pop_back();
     } else if (!head.empty()) {
