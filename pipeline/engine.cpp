@@ -157,7 +157,7 @@ void Engine::make_stages(const StagePlan& plan) {
     for (std::size_t p = 0; p < planned.steps.size(); ++p) {
       const Step& step = *planned.steps[p];
       Stage::Part part;
-      part.name = step.name;
+      part.name = step.written;
       part.number = planned.numbers[p];
       if (step.make_operator) part.op = step.make_operator();
       part.output = step.output;

@@ -14,7 +14,7 @@
 namespace weir {
 
 /// A place in a text: `file:line:column`, counted from 1; line 0 means no place (made in C++).
-struct Location {
+struct WEIR_EXPORT Location {
   std::string file;
   int line = 0;
   int column = 0;
