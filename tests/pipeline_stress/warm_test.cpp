@@ -13,6 +13,7 @@
 #include <weir/sources.hpp>
 
 #include "tests/pipeline_stress/counted_new.hpp"
+#include "tests/pipeline_stress/rounds.hpp"
 #include "tests/pipeline_stress/watchdog.hpp"
 
 namespace weir::test {
@@ -116,7 +117,7 @@ TEST(Lifetime, AThousandLoadersLeaveNothing) {
   const std::size_t threads = entries_in("/proc/self/task");
   const std::size_t descriptors = entries_in("/proc/self/fd");
   const BufferPoolUse buffers = buffer_pool_use();
-  run(1000);
+  run(static_cast<int>(rounds(1000, 100)));
   EXPECT_EQ(live_allocations(), live);
   EXPECT_EQ(entries_in("/proc/self/task"), threads);
   EXPECT_EQ(entries_in("/proc/self/fd"), descriptors);
