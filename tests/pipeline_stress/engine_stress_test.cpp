@@ -190,11 +190,11 @@ TEST(EngineStress, LoadersComeAndGo) {
 /// Queues of one item and packets of one: every hand-over is a chance to lose a wake-up, and a lost
 /// one leaves nobody who would wake the sleeper later.
 TEST(EngineStress, LosesNoWakeUp) {
-  const Watchdog watchdog("a hunt for lost wake-ups", std::chrono::seconds(200));
   for (int workers : {1, 2, 3, 4, 8}) {
     for (int active = 1; active <= workers; active += active < 3 ? 1 : 3) {
       const std::unique_ptr<detail::WorkerPool> pool =
           make_pool(workers, active, ~std::uint64_t{0});
+      const Watchdog watchdog("a hunt for lost wake-ups");
       for (std::uint64_t round = 0; round < rounds(12, 2); ++round) {
         StressCase stress;
         stress.seed = round;
@@ -214,9 +214,9 @@ TEST(EngineStress, LosesNoWakeUp) {
 
 /// Parking must not take a wake-up with it: one round of work at a time, A changed in between.
 TEST(EngineStress, LosesNoWakeUpWhenActiveChanges) {
-  const Watchdog watchdog("a hunt for wake-ups lost in parking", std::chrono::seconds(200));
   const std::unique_ptr<detail::WorkerPool> pool = make_pool(4, 4, ~std::uint64_t{0});
   for (std::uint64_t round = 0; round < rounds(20, 4); ++round) {
+    const Watchdog watchdog("a hunt for wake-ups lost in parking");
     StressCase stress;
     stress.seed = round;
     stress.items = 500;
