@@ -183,7 +183,9 @@ PolicySettings make_settings(std::string_view policy,
                              const std::string& where) {
   const std::vector<SettingInfo>& allowed = policy_info(policy, where).settings;
   PolicySettings result;
-  for (const auto& [name, text] : values) {
+  for (const auto& entry : values) {
+    const std::string& name = entry.first;
+    const std::string& text = entry.second;
     const auto known = std::find_if(allowed.begin(), allowed.end(),
                                     [&](const SettingInfo& info) { return info.name == name; });
     if (known == allowed.end()) {

@@ -267,7 +267,9 @@ TEST(BatchMemory, IsUsedAgainOnceTheConsumerLetsGo) {
   const std::uint64_t before = buffer_pool_use().allocations;
   while (loader.next()) {
   }
-  EXPECT_LT(buffer_pool_use().allocations - before, 50U) << "of 450 batches";
+  // The queue may still deepen and ask for as many as it holds; without reuse it would be all of
+  // them.
+  EXPECT_LT(buffer_pool_use().allocations - before, 225U) << "of 450 batches";
 }
 
 }  // namespace
