@@ -77,11 +77,19 @@ void Delivery::start(std::uint32_t epoch, const std::optional<Position>& resume)
   engine.resume = resume;
   position_.epoch = epoch;
   fresh_ = true;
-  MutexLock lock(engine_mutex_);
   if (closed_) return;
-  if (engine_) engine.allotted = pool_.allotted(&engine_->stages());
-  engine_.reset();  // Before the new one: the stages of both would otherwise be served.
-  engine_ = std::make_unique<Engine>(plan_, pool_, std::move(engine));
+  if (engine_) {
+    engine.allotted = pool_.allotted(&engine_->stages());
+    // Before the new one: the stages of both would otherwise be served.
+    engine_->close();
+  }
+  auto next = std::make_shared<Engine>(plan_, pool_, std::move(engine));
+  {
+    MutexLock lock(engine_mutex_);
+    engine_.swap(next);
+    if (!closed_) return;
+  }
+  engine_->close();  // close() came in between and met the one before.
 }
 
 void Delivery::begin_epoch(std::uint32_t epoch) {
@@ -249,35 +257,44 @@ void Delivery::mark(bool compute_end) {
   marks_.add(1);
 }
 
-void Delivery::close() {
+std::shared_ptr<Engine> Delivery::engine() const {
   MutexLock lock(engine_mutex_);
-  closed_ = true;
-  if (engine_) engine_->close();
+  return engine_;
+}
+
+void Delivery::close() {
+  std::shared_ptr<Engine> engine;
+  {
+    MutexLock lock(engine_mutex_);
+    closed_ = true;
+    engine = engine_;
+  }
+  if (engine) engine->close();
 }
 
 bool Delivery::resize_queue(const std::string& stage, std::int64_t items) {
-  MutexLock lock(engine_mutex_);
-  return engine_ && engine_->resize_queue(stage, items);
+  const std::shared_ptr<Engine> now = engine();
+  return now && now->resize_queue(stage, items);
 }
 
 WorkerPool::Reading Delivery::reading() const {
-  MutexLock lock(engine_mutex_);
-  return pool_.reading(engine_ ? &engine_->stages() : nullptr);
+  const std::shared_ptr<Engine> now = engine();
+  return pool_.reading(now ? &now->stages() : nullptr);
 }
 
 std::uint64_t Delivery::placed_rows() const {
-  MutexLock lock(engine_mutex_);
-  return engine_ ? engine_->placed_rows() : 0;
+  const std::shared_ptr<Engine> now = engine();
+  return now ? now->placed_rows() : 0;
 }
 
 std::uint64_t Delivery::copied_rows() const {
-  MutexLock lock(engine_mutex_);
-  return engine_ ? engine_->copied_rows() : 0;
+  const std::shared_ptr<Engine> now = engine();
+  return now ? now->copied_rows() : 0;
 }
 
 std::vector<std::string> Delivery::without_bytes() const {
-  MutexLock lock(engine_mutex_);
-  return engine_ ? engine_->without_bytes() : std::vector<std::string>{};
+  const std::shared_ptr<Engine> now = engine();
+  return now ? now->without_bytes() : std::vector<std::string>{};
 }
 
 Position Delivery::position() const {

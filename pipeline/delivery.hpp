@@ -75,6 +75,7 @@ class Delivery {
   [[nodiscard]] Judged judge(SlotHeader& slot);
   [[nodiscard]] SlotHeader* next_waiting();
   void deliver(SlotHeader* slot);
+  [[nodiscard]] std::shared_ptr<Engine> engine() const;
   void advance(const SampleInfo& info);
   [[nodiscard]] bool ended() const;
 
@@ -96,8 +97,10 @@ class Delivery {
 
   std::atomic<bool> closed_{false};
   mutable Mutex engine_mutex_;
-  /// Replaced by the consumer, under engine_mutex_; so the consumer reads it without.
-  std::unique_ptr<Engine> engine_;
+  /// Replaced by the consumer, under engine_mutex_; so the consumer reads it without. Shared, so
+  /// that others ask and close it outside of the lock: closing waits for functions that may ask
+  /// too.
+  std::shared_ptr<Engine> engine_;
 
   // Read from other threads.
   Counter<std::uint64_t> handed_over_;
