@@ -1,0 +1,76 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include <weir/export.hpp>
+
+#include "tuner/scenario.hpp"
+
+namespace weir::detail {
+
+/// What one run of a scenario was like. Rates are in consumer items a second, summed over the
+/// processes where there are several; shares are of wall time; steady means the last half of each
+/// stretch between two events, put together.
+struct Measures {
+  double oracle_per_second = 0;         ///< of the steady time, of the mode that was run
+  double strict_oracle_per_second = 0;  ///< the same with whole workers
+  double start_per_second = 0;          ///< what the start allocation holds, by the true costs
+  double steady_per_second = 0;
+  double efficiency = 0;            ///< steady rate over its oracle
+  double efficiency_whole_run = 0;  ///< all items over the integral of the oracle
+  double settle_seconds = 0;  ///< last change before the first quiet stretch (3 s, or to the end)
+  int moves = 0;              ///< changes after the ramp, releases included
+  int moves_after_settling = 0;     ///< without those that an event asked for
+  double reversals_per_minute = 0;  ///< a stage's target turned round, after settling
+  double reaction_seconds = 0;      ///< from an event to the next change or new label, the longest
+  double recovery_seconds = 0;      ///< from the last event until the rate is within 5 %
+  double unparked_mean = 0;         ///< in the steady time
+  double workers_used = 0;          ///< distinct workers that ran a packet in the last half
+  double oracle_workers = 0;
+  std::uint64_t budget_violations = 0;
+  double wanted_excess = 0;        ///< most that the policy asked for above N, before the guard
+  double consumer_wait_share = 0;  ///< in the steady time
+  double throttled_share = 0;      ///< of quota periods, in the steady time
+  double cost_error = 0;           ///< largest of the stages that matter, estimate over truth - 1
+  double visit_error = 0;
+  double cpu_share = 0;         ///< CPU seconds an item over the oracle's
+  double peak_bytes_share = 0;  ///< of the bound, less one item a worker and one batch
+  double jain = 1;              ///< Jain's index of the processes' shares
+  std::string label;            ///< the commonest of the steady time
+};
+
+/// One look of the controller, for plots and stories.
+struct TimelinePoint {
+  double seconds = 0;
+  double per_second = 0;  ///< delivered since the last point
+  double oracle_per_second = 0;
+  double active = 0;
+  std::vector<double> targets;  ///< by stage, of the first process
+  std::vector<double> running;  ///< time mean since the last point
+  std::string label;
+};
+
+struct TrialOptions {
+  std::string policy = "balance";
+  bool strict = false;
+  int workers = 1;
+  std::uint64_t seed = 1;
+  std::map<std::string, std::string> settings;  ///< of the policy, as a user writes them
+  bool timeline = false;
+  std::string log_path;  ///< decision log of the first process; empty: none
+};
+
+struct Trial {
+  Measures measures;
+  std::vector<TimelinePoint> timeline;
+};
+
+/// Runs a scenario once on the simulated machine, each process with a tuner of its own. The same
+/// arguments give the same result. Throws Error when the policy or a setting is not usable, or when
+/// the scenario's tuned file is not.
+[[nodiscard]] WEIR_EXPORT Trial simulate(const Scenario& scenario, const TrialOptions& options);
+
+}  // namespace weir::detail
