@@ -99,6 +99,7 @@ double Tuner::step() {
 }
 
 void Tuner::publish(const Observation& seen, const Decision& decision, bool applied) {
+  if (watcher_) watcher_({seen, decision, applied});
   if (applied) labels_.clear();
   if (seen.valid && !seen.first_after_change && !applied) ++labels_[seen.label];
   const Standing& standing = policy_->standing();

@@ -1,10 +1,12 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 
 #include <weir/export.hpp>
 #include <weir/mutex.hpp>
@@ -20,6 +22,13 @@
 
 namespace weir::detail {
 
+/// What one look saw and did.
+struct TunerLook {
+  const Observation& seen;
+  const Decision& decision;  ///< as the policy wants it, before the guard
+  bool applied = false;
+};
+
 /// The loop: snapshot, observe, decide, guard, apply, log. It has no clock and no thread: whoever
 /// drives it calls step() and waits as long as it says; time is that of the plant's snapshots.
 ///
@@ -33,6 +42,9 @@ class WEIR_EXPORT Tuner {
 
   /// One look. Returns the seconds until the next.
   [[nodiscard]] double step();
+  /// `watcher` is called in each step() that finds stages, after what it decided is in force.
+  /// Requires: before the first step().
+  void watch(std::function<void(const TunerLook&)> watcher) { watcher_ = std::move(watcher); }
   [[nodiscard]] TuningStatus status() const WEIR_EXCLUDES(mutex_);
   /// Says in the status that tuning has stopped, and why.
   void fail(const std::string& error) WEIR_EXCLUDES(mutex_);
@@ -50,6 +62,7 @@ class WEIR_EXPORT Tuner {
   Plant& plant_;
   const TuningOptions options_;
   const PolicySettings settings_;
+  std::function<void(const TunerLook&)> watcher_;
 
   // Used by step() alone.
   DecisionLog log_;
