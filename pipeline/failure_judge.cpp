@@ -123,8 +123,10 @@ void FailureJudge::fail_epoch(const std::string& stage, const Tally& tally,
 }
 
 void FailureJudge::fail(const FailureNote& note, const std::string& why) const {
-  const std::string text = "sample " + std::to_string(note.info.sample_id) + " (" +
-                           one_line(source_->describe(note.info.sample_id)) + "): " + why;
+  std::string text = "sample " + std::to_string(note.info.sample_id);
+  const std::string described = one_line(source_->describe(note.info.sample_id));
+  if (described != text) text += " (" + described + ")";
+  text += ": " + why;
   ErrorKind kind = ErrorKind::data;
   try {
     if (note.exception) std::rethrow_exception(note.exception);

@@ -40,6 +40,8 @@ class FailureJudge {
     good_ += rows;
     good_in_epoch_ += rows;
   }
+  /// Good rows of this epoch that filled no batch.
+  void add_dropped(std::uint64_t rows) { good_in_epoch_ += rows; }
   /// Throws Error when the epoch had no good sample, or too many bad ones.
   void end_epoch();
 

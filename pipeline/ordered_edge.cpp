@@ -88,11 +88,13 @@ void GatherEdge::look() {
         break;
       case SlotState::pass_end:
       case SlotState::epoch_end:
+        dropped_rows_ += dropped_rows(slot.info);
         if (slot.state == SlotState::epoch_end || slot.marker_step > settings_.step) {
           close_batch(false);
           open_.marker = slot.state;
           open_.marker_step = slot.marker_step;
           open_.info = slot.info;
+          dropped_rows(open_.info) = std::exchange(dropped_rows_, 0);
           if (slot.state == SlotState::epoch_end) ordinal_ = 0;
           closed_.push_back(std::move(open_));
           open_ = Pending{};
@@ -113,7 +115,11 @@ void GatherEdge::look() {
 void GatherEdge::close_batch(bool whole) {
   if (open_.rows.empty()) return;
   if (!whole && settings_.drop_remainder) {
-    for (const Entry& row : open_.rows) discard(row);
+    for (const Entry& row : open_.rows) {
+      if (row.slot->state == SlotState::live && !row.slot->replaced)
+        dropped_rows_ += type().rows_of(row.slot);
+      discard(row);
+    }
     open_.rows.clear();
     open_.live = 0;
     return;

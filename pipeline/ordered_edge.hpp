@@ -106,6 +106,7 @@ class GatherEdge final : public OrderedEdge {
   const Settings settings_;
   Pending open_ WEIR_GUARDED_BY(mutex_);
   std::uint64_t ordinal_ WEIR_GUARDED_BY(mutex_) = 0;  ///< survivors of the epoch given to batches
+  std::uint64_t dropped_rows_ WEIR_GUARDED_BY(mutex_) = 0;  ///< since the last marker passed on
   Ring<Pending> closed_ WEIR_GUARDED_BY(mutex_);
   std::vector<std::vector<Entry>> spare_rows_ WEIR_GUARDED_BY(mutex_);
   std::uint64_t first_closed_ WEIR_GUARDED_BY(mutex_) = 0;  ///< output index of closed_.front()

@@ -281,7 +281,9 @@ void Stage::measure_output(Packet& packet) const {
     }
     if (slot->notes) {
       for (const FailureNote& note : *slot->notes) {
-        if (note.stage == settings_.name) ++packet.failures;
+        // What failed in the source itself, as a file that cannot be opened, is counted where the
+        // pipeline takes from it.
+        if (settings_.is_source || note.stage == settings_.name) ++packet.failures;
       }
     }
     if (settings_.arena != nullptr && !gathers() && slot->state == SlotState::failed)

@@ -65,6 +65,8 @@ class Batch : public BatchRows {
   [[nodiscard]] const T& operator[](std::size_t i) const { return items_[i]; }
   [[nodiscard]] auto begin() { return items_.begin(); }
   [[nodiscard]] auto end() { return items_.end(); }
+  [[nodiscard]] auto begin() const { return items_.begin(); }
+  [[nodiscard]] auto end() const { return items_.end(); }
 
   /// For the runtime.
   std::vector<T>& storage() { return items_; }

@@ -44,6 +44,13 @@ struct FailureNote {
 /// Notes that a slot carries, in index order. Rare, so the allocation does not matter.
 using FailureNotes = std::vector<FailureNote>;
 
+/// Of a marker, which is no sample: the good rows since the marker before that filled no batch and
+/// were dropped. They count when an epoch is judged.
+[[nodiscard]] inline std::uint64_t& dropped_rows(SampleInfo& marker) { return marker.sample_id; }
+[[nodiscard]] inline std::uint64_t dropped_rows(const SampleInfo& marker) {
+  return marker.sample_id;
+}
+
 /// The untyped part of a slot.
 struct SlotHeader {
   SampleInfo info;

@@ -221,6 +221,29 @@ TEST(BadSampleSkip, FailsAnEpochWithoutAGoodSample) {
   }
 }
 
+TEST(BadSampleSkip, CountsGoodRowsThatFilledNoBatch) {
+  // Three good ones and a bad one make no batch of four, and no epoch without a good sample either.
+  const auto stream = range(4)
+                          .map("check", refusing([](std::int64_t value) { return value == 2; }))
+                          .batch(4, {.drop_remainder = true});
+  Options options = with_policy({.action = Action::skip, .max_rate = 0.25});
+  options.epochs = 2;
+  for (const Options& way : every_way(options)) {
+    SCOPED_TRACE(describe(way));
+    const auto [values, message] = until_failure(stream, way);
+    EXPECT_TRUE(values.empty());
+    EXPECT_EQ(message, "");
+  }
+  // One bad of 12 is under a tenth, though only eight were delivered.
+  const auto longer = range(12)
+                          .map("check", refusing([](std::int64_t value) { return value == 2; }))
+                          .batch(8, {.drop_remainder = true});
+  EXPECT_EQ(until_failure(longer, with_policy({.action = Action::skip, .max_rate = 0.1})).second,
+            "");
+  EXPECT_THAT(until_failure(longer, with_policy({.action = Action::skip, .max_rate = 0.08})).second,
+              HasSubstr("1 of 12"));
+}
+
 TEST(BadSampleSkip, AppliesToBadSamplesAloneUnlessTheStageSaysSo) {
   const auto throws = [](std::int64_t value) {
     if (value == 5) throw std::runtime_error("a bug");
