@@ -1,11 +1,7 @@
 #include <weir/load_pipeline.hpp>
 
 #include <algorithm>
-#include <cerrno>
-#include <cstring>
 #include <filesystem>
-#include <fstream>
-#include <sstream>
 #include <utility>
 
 #include <fmt/format.h>
@@ -30,23 +26,6 @@ using detail::YamlNode;
 
 [[noreturn]] void refuse(const Location& place, const std::string& what) {
   throw Error(ErrorKind::usage, place.text(), what);
-}
-
-std::string read_text(const std::string& path) {
-  std::error_code ignored;
-  if (std::filesystem::is_directory(path, ignored))
-    throw Error(ErrorKind::usage, path, "is a folder; name a pipeline file");
-  errno = 0;
-  std::ifstream stream(path, std::ios::binary);
-  if (!stream)
-    throw Error(ErrorKind::usage, path, std::string("cannot be read: ") + std::strerror(errno));
-  // One byte more than is allowed tells that there is too much without reading all of it.
-  std::string text(detail::kMostYamlBytes + 1, '\0');
-  stream.read(text.data(), static_cast<std::streamsize>(text.size()));
-  if (stream.bad())
-    throw Error(ErrorKind::usage, path, std::string("cannot be read: ") + std::strerror(errno));
-  text.resize(static_cast<std::size_t>(stream.gcount()));
-  return text;
 }
 
 void check_version(const YamlNode& root) {
@@ -183,7 +162,8 @@ Pipeline parse_pipeline(const std::string& text, const std::string& path,
 
 Pipeline load_pipeline(const std::string& path, const std::map<std::string, std::string>& variables,
                        const std::vector<std::string>& stop_before) {
-  return parse_pipeline(read_text(path), path, variables, stop_before);
+  return parse_pipeline(detail::read_yaml_text(path, "a pipeline file"), path, variables,
+                        stop_before);
 }
 
 Loader<Batch<Sample>> Pipeline::start() const { return start(options); }

@@ -1,5 +1,9 @@
 #include "src/yaml_reader.hpp"
 
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
 #include <sstream>
 #include <utility>
 #include <vector>
@@ -150,6 +154,23 @@ YamlNode read_yaml(const std::string& text, const std::string& file) {
   }
   if (!builder.has_root()) refuse({file, 1, 1}, "is empty");
   return builder.take();
+}
+
+std::string read_yaml_text(const std::string& path, std::string_view what) {
+  std::error_code ignored;
+  if (std::filesystem::is_directory(path, ignored))
+    throw Error(ErrorKind::usage, path, fmt::format("is a folder; name {}", what));
+  errno = 0;
+  std::ifstream stream(path, std::ios::binary);
+  if (!stream)
+    throw Error(ErrorKind::usage, path, std::string("cannot be read: ") + std::strerror(errno));
+  // One byte more than is allowed tells that there is too much without reading all of it.
+  std::string text(kMostYamlBytes + 1, '\0');
+  stream.read(text.data(), static_cast<std::streamsize>(text.size()));
+  if (stream.bad())
+    throw Error(ErrorKind::usage, path, std::string("cannot be read: ") + std::strerror(errno));
+  text.resize(static_cast<std::size_t>(stream.gcount()));
+  return text;
 }
 
 }  // namespace weir::detail

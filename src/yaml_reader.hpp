@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <string>
+#include <string_view>
 
 #include "src/yaml_node.hpp"
 
@@ -16,5 +17,9 @@ constexpr std::size_t kMostYamlKeys = 1000;  ///< of one map
 /// file:line:column for these, for what is no YAML, for a key written twice, and beyond the limits
 /// above; `file` is for messages.
 [[nodiscard]] YamlNode read_yaml(const std::string& text, const std::string& file);
+
+/// The text of the file at `path`, read no further than to one byte more than read_yaml() takes.
+/// Throws Error(usage) when it cannot be read; `what` is what belongs there, "a pipeline file".
+[[nodiscard]] std::string read_yaml_text(const std::string& path, std::string_view what);
 
 }  // namespace weir::detail

@@ -75,6 +75,7 @@ struct ScenarioProcess {
   ScenarioFlow consumer;
   ScenarioFlow source;
   double memory_bytes = 0;  ///< bound; 0: none
+  bool ordered = true;      ///< items leave in the order in which they came
 };
 
 /// Where the tuning begins.
