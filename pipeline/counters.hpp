@@ -45,6 +45,7 @@ struct alignas(64) StageCounters {
   Counter<double> run_queue_seconds;
   Counter<double> voluntary_switches;
   Counter<double> involuntary_switches;
+  Counter<double> minor_faults;
   std::vector<Counter<std::int64_t>> operator_ns;  ///< of a fused stage; sized once
   std::array<Counter<std::uint64_t>, DurationHistogram::kBuckets> service_times;
 };

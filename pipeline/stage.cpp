@@ -423,6 +423,7 @@ StageSnapshot Stage::snapshot(Nanoseconds now) const {
     snapshot.cpu_system_seconds += counters->cpu_system_seconds.get();
     snapshot.run_queue_seconds += counters->run_queue_seconds.get();
     snapshot.voluntary_switches += static_cast<std::uint64_t>(counters->voluntary_switches.get());
+    snapshot.minor_faults += static_cast<std::uint64_t>(counters->minor_faults.get());
     snapshot.involuntary_switches +=
         static_cast<std::uint64_t>(counters->involuntary_switches.get());
     const Nanoseconds begun = counters->started_ns.get();

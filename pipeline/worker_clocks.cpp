@@ -21,6 +21,7 @@ void WorkerClocks::read(const std::vector<Stage*>& stages, int worker) {
   const double queue = seconds_of(usage.run_queue_delay.value_or(std::chrono::nanoseconds{0}));
   const std::uint64_t voluntary = usage.voluntary_switches - voluntary_switches_;
   const std::uint64_t involuntary = usage.involuntary_switches - involuntary_switches_;
+  const std::uint64_t faults = usage.minor_faults - minor_faults_;
   double total = 0;
   for (const Stage* stage : stages)
     total += static_cast<double>(stage->counters(worker).unattributed_ns.get());
@@ -35,6 +36,7 @@ void WorkerClocks::read(const std::vector<Stage*>& stages, int worker) {
       counters.run_queue_seconds.add(share * (queue - run_queue_seconds_));
       counters.voluntary_switches.add(share * static_cast<double>(voluntary));
       counters.involuntary_switches.add(share * static_cast<double>(involuntary));
+      counters.minor_faults.add(share * static_cast<double>(faults));
     }
   }
   cpu_user_seconds_ = user;
@@ -42,6 +44,7 @@ void WorkerClocks::read(const std::vector<Stage*>& stages, int worker) {
   run_queue_seconds_ = queue;
   voluntary_switches_ = usage.voluntary_switches;
   involuntary_switches_ = usage.involuntary_switches;
+  minor_faults_ = usage.minor_faults;
 }
 
 }  // namespace weir::detail

@@ -27,6 +27,7 @@ class WorkerClocks {
   double run_queue_seconds_ = 0;
   std::uint64_t voluntary_switches_ = 0;
   std::uint64_t involuntary_switches_ = 0;
+  std::uint64_t minor_faults_ = 0;
 };
 
 }  // namespace weir::detail

@@ -18,7 +18,8 @@ thread_local const Stage* stage_under_way = nullptr;
 
 }  // namespace
 
-WorkerPool::WorkerPool(Settings settings) : settings_(std::move(settings)) {
+WorkerPool::WorkerPool(Settings settings)
+    : settings_(std::move(settings)), host_(settings_.machine) {
   ledger_.set_bound(settings_.memory_bytes);
   for (int i = 0; i < settings_.workers; ++i) workers_.push_back(std::make_unique<Worker>());
   auto first = std::make_unique<Assignment>();
@@ -479,6 +480,7 @@ Snapshot WorkerPool::read_all() const {
   snapshot.memory_peak_bytes = ledger_.peak();
   snapshot.memory_bound_bytes = ledger_.bound();
   snapshot.structure = structure_;
+  snapshot.host = host_.read(snapshot.time_seconds);
   for (const LoaderStages* loader : owned_->loaders) {
     snapshot.loaders.push_back({loader->name, loader->consumer()});
     for (const Stage* stage : loader->stages) {

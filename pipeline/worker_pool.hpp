@@ -15,6 +15,7 @@
 #include <weir/telemetry.hpp>
 
 #include "pipeline/byte_ledger.hpp"
+#include "pipeline/host_watch.hpp"
 #include "pipeline/packet.hpp"
 #include "pipeline/stage.hpp"
 #include "pipeline/worker_clocks.hpp"
@@ -56,7 +57,8 @@ class WorkerPool final : public Plant {
     /// Called by each worker thread at its start with its number: binds it.
     std::function<void(int worker)> on_start;
     std::function<void(int worker)> on_end;
-    Allocation first;  ///< its active, strict, helping and stay_slack are the start of a run
+    Allocation first;     ///< its active, strict, helping and stay_slack are the start of a run
+    MachineView machine;  ///< where the host's counters are read
   };
   explicit WorkerPool(Settings settings);
   ~WorkerPool() override;
@@ -166,6 +168,7 @@ class WorkerPool final : public Plant {
   mutable std::vector<StageView> outside_views_ WEIR_GUARDED_BY(publish_mutex_);
   std::uint64_t assignments_ WEIR_GUARDED_BY(publish_mutex_) = 0;
   std::uint64_t structure_ WEIR_GUARDED_BY(publish_mutex_) = 0;
+  mutable HostWatch host_ WEIR_GUARDED_BY(publish_mutex_);
   /// Published by this store: everything in *owned_. Readers announce themselves in
   /// Worker::reading.
   std::atomic<const Assignment*> current_{nullptr};

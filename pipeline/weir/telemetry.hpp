@@ -50,6 +50,7 @@ struct StageSnapshot {
   double run_queue_seconds = 0;  ///< runnable but not running (schedstat), shared out by slot time
   std::uint64_t voluntary_switches = 0;
   std::uint64_t involuntary_switches = 0;
+  std::uint64_t minor_faults = 0;
   double wait_input_seconds = 0;    ///< no worker running and no input ready
   double wait_output_seconds = 0;   ///< input ready and no room behind
   DurationHistogram service_times;  ///< one entry an item (a packet's time over its items)
@@ -72,6 +73,24 @@ struct LoaderSnapshot {
   ConsumerSnapshot consumer;
 };
 
+/// What the host and the control groups around the process say, read once or twice a second. All
+/// counters are cumulative; 0 where there is no such thing here.
+struct HostSnapshot {
+  double read_seconds = 0;      ///< when, on the clock of Snapshot::time_seconds; 0: never
+  double cores = 0;             ///< CPUs that the process may use at once, by mask and quota
+  double host_cores = 0;        ///< CPUs of the host
+  double host_cpu_seconds = 0;  ///< used by everybody
+  double process_cpu_seconds = 0;
+  std::uint64_t quota_periods = 0;
+  std::uint64_t throttled_periods = 0;  ///< in which the quota stopped threads
+  double throttled_seconds = 0;
+  double cpu_pressure_seconds = 0;     ///< in which some task of the host waited for a CPU
+  double memory_pressure_seconds = 0;  ///< or for memory
+  std::uint64_t resident_bytes = 0;    ///< of the process
+  std::uint64_t memory_bytes = 0;      ///< of the control group, page cache included
+  std::uint64_t memory_limit_bytes = 0;
+};
+
 /// The sum of all counters at one instant, over all loaders of the process; the only thing about a
 /// pipeline that a policy may see.
 struct Snapshot {
@@ -84,6 +103,7 @@ struct Snapshot {
   std::uint64_t memory_peak_bytes = 0;
   std::uint64_t memory_bound_bytes = 0;
   std::uint64_t structure = 0;  ///< changes whenever loaders came or went
+  HostSnapshot host;
   std::vector<LoaderSnapshot> loaders;
   std::vector<StageSnapshot> stages;  ///< in the order of Allocation::stages: loader by loader,
                                       ///< upstream first
