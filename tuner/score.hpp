@@ -1,7 +1,9 @@
 #pragma once
 
+#include <cstdint>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include <weir/export.hpp>
@@ -24,14 +26,19 @@ struct Score {
   [[nodiscard]] bool passed() const { return missed.empty(); }
 };
 
-/// One bound that a scenario may set under `must`.
+/// One bound that a scenario may set under `must`. Judged by the medians, but for `worst`; `label`
+/// is one beside them (Scenario::must_label), and a budget violation is always a miss.
 struct MustInfo {
+  enum class Unit { share, seconds, count };
+  enum class Direction { at_least, at_most };
   std::string_view name;
   std::string_view meaning;
+  Unit unit = Unit::share;
+  Direction direction = Direction::at_least;
 };
 [[nodiscard]] WEIR_EXPORT std::span<const MustInfo> musts();
 
-/// Requires: trials is not empty.
+/// Requires: trials is not empty. Throws Error (usage) for a `must` of unknown name.
 [[nodiscard]] WEIR_EXPORT Score score(const Scenario& scenario, const TrialOptions& options,
                                       std::span<const Trial> trials);
 
@@ -47,10 +54,12 @@ struct ScoreCard {
   std::uint64_t budget_violations = 0;
   double cpu_share_mean = 0;
   double unparked_over_oracle_mean = 0;
-  int missed = 0;                   ///< scenarios with a `must` that was not reached
-  std::vector<std::string> losses;  ///< scenarios more than 3 points behind the best policy
+  int missed = 0;  ///< scenarios with a `must` that was not reached
+  /// Scenarios more than 3 points of efficiency behind the best policy, one sentence each.
+  std::vector<std::string> losses;
 };
-/// One card a policy, in the order in which they first appear.
+/// One card a policy, in the order in which they first appear. Scores are compared with those of
+/// the same scenario, workers, mode and plant.
 [[nodiscard]] WEIR_EXPORT std::vector<ScoreCard> score_cards(std::span<const Score> scores);
 
 }  // namespace weir::detail
