@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -8,14 +9,22 @@
 #include <weir/policy.hpp>
 #include <weir/tuning.hpp>
 
+#include "tuner/look_record.hpp"
+
 namespace weir::detail {
 
 /// What the tuner saw, wanted and did, one JSON object a line: the window, its label, the inputs,
-/// the prediction, and the outcome when it is known.
+/// the prediction, and the outcome when it is known. A head with the stages comes first, and again
+/// whenever loaders came or went.
+///
+/// Every number is there for people, with six digits; behind them `observation` has what the tuner
+/// was given, to the last bit, from which everything can be played again.
 ///
 /// Thread safety: none.
 class WEIR_EXPORT DecisionLog {
  public:
+  static constexpr int kVersion = 2;  ///< 1 had no `observation`
+
   /// Opens `path` anew, or nothing when it is empty. Throws Error (cannot) with the system's
   /// reason.
   explicit DecisionLog(const std::string& path);
@@ -23,8 +32,11 @@ class WEIR_EXPORT DecisionLog {
   DecisionLog(const DecisionLog&) = delete;
   DecisionLog& operator=(const DecisionLog&) = delete;
 
-  void begin(const TuningOptions& options, const Observation& first);
-  void write(const Observation& seen, const Decision& decision,
+  /// `start`: the allocation that the policy is told to begin with.
+  void begin(const TuningOptions& options, const Observation& first,
+             const std::optional<Allocation>& start);
+  /// `given` is what `seen` was made from.
+  void write(const LookInput& given, const Observation& seen, const Decision& decision,
              const std::vector<std::string>& corrections, bool applied);
   /// Why lines are missing; empty: none are. Writing ends with the first failure.
   [[nodiscard]] const std::string& error() const { return error_; }
@@ -34,6 +46,7 @@ class WEIR_EXPORT DecisionLog {
 
   const std::string path_;
   int file_ = -1;
+  LookRecord looks_;
   std::string error_;
 };
 

@@ -66,12 +66,13 @@ double Tuner::begin(const Snapshot& snapshot) {
   current.structure = snapshot.structure;
   const Observation first = observer_.begin(snapshot, current);
   guard_.begin(first);
-  log_.begin(options_, first);
-  const Decision decision = policy_->start(first, loaded_start(first, snapshot.structure));
+  const std::optional<Allocation> start = loaded_start(first, snapshot.structure);
+  log_.begin(options_, first, start);
+  const Decision decision = policy_->start(first, start);
   std::vector<std::string> corrections;
   const bool applied = apply(decision, first, corrections);
   changed_ = true;  // whatever was measured before belongs to nobody
-  log_.write(first, decision, corrections, applied);
+  log_.write({snapshot, current, false}, first, decision, corrections, applied);
   publish(first, decision, applied);
   return lengths_.next(first, decision.look_again_seconds, true);
 }
@@ -87,13 +88,13 @@ double Tuner::step() {
     return begin(snapshot);
   }
   unparked_.add(snapshot.time_seconds, snapshot.unparked_seconds);
-  const Observation seen =
-      observer_.observe(snapshot, plant_.allocation(), std::exchange(changed_, false));
+  const LookInput given{snapshot, plant_.allocation(), std::exchange(changed_, false)};
+  const Observation seen = observer_.observe(given.snapshot, given.current, given.changed);
   guard_.note(seen);
   const Decision decision = policy_->decide(seen);
   std::vector<std::string> corrections;
   const bool applied = apply(decision, seen, corrections);
-  log_.write(seen, decision, corrections, applied);
+  log_.write(given, seen, decision, corrections, applied);
   publish(seen, decision, applied);
   return lengths_.next(seen, decision.look_again_seconds, applied);
 }

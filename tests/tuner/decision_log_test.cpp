@@ -30,7 +30,7 @@ TEST(DecisionLog, TellsEachMoveWithReasonPredictionAndOutcome) {
   }
   const std::vector<nlohmann::json> lines = lines_of(path);
   ASSERT_GT(lines.size(), 10u);
-  EXPECT_EQ(lines[0]["weir_log"], 1);
+  EXPECT_EQ(lines[0]["weir_log"], 2);
   EXPECT_EQ(lines[0]["policy"], "balance");
   EXPECT_EQ(lines[0]["stages"][2]["name"], "c");
   int ramps = 0;
