@@ -85,6 +85,18 @@ std::string comparison(const Measured& before, const Measured& after) {
   return table.text();
 }
 
+/// What was gained, in words. The two sides are measured for seconds each, so that a percent is
+/// noise.
+std::string gain_text(double gain, const Measured& after) {
+  constexpr double kNoise = 0.02;
+  if (gain > kNoise) return fmt::format("gain {:+.1f} % against the untuned start", gain * 100);
+  const std::string now = fmt::format("{} of {} workers stay awake", after.summary.budget_active,
+                                      after.summary.budget_threads);
+  if (gain >= -kNoise)
+    return fmt::format("as fast as the untuned start ({:+.1f} %); {}", gain * 100, now);
+  return fmt::format("{:.1f} % slower than the untuned start was; {}", -gain * 100, now);
+}
+
 /// The untuned start on the whole budget, once it has filled: what the tuning is held against.
 SessionEnd run_start(const RunSettings& settings, double seconds, SignalWatch& signals) {
   RunSettings start = settings;
@@ -179,7 +191,7 @@ int tune_verb(const CommandLine& line, SignalWatch& signals) {
     write_output(document_text(document));
   } else {
     std::string text = summary_text(end.summary) + "\n" + comparison(before, after);
-    text += fmt::format("gain {:+.1f} % against the untuned start\n", gain * 100);
+    text += gain_text(gain, after) + "\n";
     if (!tuning.emitted.empty())
       text += fmt::format("Start from it with: weir run {} --tuned {}\n", line.argument(),
                           tuning.emitted);
