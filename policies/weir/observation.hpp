@@ -50,12 +50,18 @@ struct StageObservation {
   double items_out_per_second = 0;
   double service_seconds = 0;  ///< of this window alone; 0: nothing completed
   double running_mean = 0;
+  double cpus_mean = 0;  ///< CPUs that its workers kept busy
   double wait_input_share = 0;
   double wait_output_share = 0;
-  double queue_mean = 0;  ///< of the output edge, in items
+  double queue_mean = 0;            ///< of the output edge, in items
+  std::int64_t queue_capacity = 0;  ///< of the same, at the end of the window
+  std::int64_t hand_depth = 0;      ///< set by hand, never tuned; 0: not set
   double queue_empty_share = 0;
   double queue_full_share = 0;
   std::uint64_t bytes_out = 0;  ///< mean bytes of an item given out, since the start
+  double blocked_share = 0;     ///< of its slot time, neither on a CPU nor waiting for one
+  double system_share = 0;      ///< of its CPU time, in the kernel
+  std::string hint;      ///< allocator or locks: what its system time goes to; empty: nothing odd
   bool drifted = false;  ///< its costs changed: what was known of all stages has been dropped
   bool suspect = false;  ///< its costs may be changing
   StageEstimate estimate;
@@ -69,12 +75,41 @@ struct LoaderObservation {
   double throughput = 0;          ///< the same, smoothed
   double wait_share = 0;          ///< of wall time, inside next(); the first call left out
   double service_seconds = 0;     ///< smoothed, from one next() to the following
+  double service_cv = 0;          ///< of that time
   std::uint64_t services = 0;     ///< completed since the start
+  double burst_gap_seconds = 0;   ///< the longest of the pauses that recur; 0: none do
   double present_per_second = 0;  ///< what it could take now; infinite: all
   double peak_per_second = 0;     ///< the most of that over the shrink memory
   double held_seconds = 0;        ///< how long its wait has been at or under the hold mark
   bool asked = false;             ///< next() was called or waiting in this window
   bool paused = false;            ///< not called for ten typical steps: evaluation, checkpoint
+};
+
+/// CPU time and what took it away, summed over workers, of a stretch of time.
+struct WorkTime {
+  double seconds = 0;  ///< of wall time
+  double running_seconds = 0;
+  double slot_seconds = 0;
+  double cpu_seconds = 0;
+  double run_queue_seconds = 0;  ///< runnable and not running
+  double throttled_seconds = 0;  ///< stopped by the container's quota
+  double throttled_periods = 0;
+  double involuntary_switches = 0;
+};
+
+/// What the host says, as rates of about the last second; 0 where it does not say.
+struct HostObservation {
+  bool known = false;
+  double cores = 0;            ///< that the process may use at once, by mask and quota
+  double idle_cores = 0;       ///< of them, that nobody used
+  double others_cores = 0;     ///< CPUs that other processes used
+  double throttled_share = 0;  ///< of quota periods
+  double cpu_pressure = 0;     ///< share of time in which some task waited for a CPU
+  double memory_pressure = 0;  ///< or for memory
+  std::uint64_t resident_bytes = 0;
+  double resident_over_ledger = 0;  ///< what the process holds over what weir counts
+  std::uint64_t memory_bytes = 0;   ///< of the control group
+  std::uint64_t memory_limit_bytes = 0;
 };
 
 /// The most that the stages can give, by what is known; 0: unknown.
@@ -87,7 +122,7 @@ struct Bounds {
 
 /// What a policy sees: one window and the estimates so far.
 struct Observation {
-  double time_seconds = 0;  ///< end of the window
+  double time_seconds = 0;  ///< end of the window, on a clock that neither jumps nor goes back
   double window_seconds = 0;
   int budget = 0;  ///< N
   int active = 0;  ///< A
@@ -97,8 +132,12 @@ struct Observation {
   bool first_after_change = false;  ///< mixes two allocations
   bool valid = true;                ///< false: do not judge by this window
   std::string invalid_reason;
-  bool contended = false;  ///< workers waited for a CPU more than the mark
-  std::string label;       ///< memory, contended, consumer, source, serial:S, stage:S or none
+  bool by_hand = false;      ///< somebody else changed the allocation within it
+  WorkTime work;             ///< of this window
+  bool contended = false;    ///< workers waited for a CPU more than the mark in the last second
+  std::string contended_by;  ///< others, own (more running workers than CPUs) or quota
+  HostObservation host;
+  std::string label;  ///< memory, contended, consumer, source, serial:S, device:S, stage:S or none
   Bounds bounds;
   Allocation current;  ///< in force at the end of the window
   std::vector<LoaderObservation> loaders;
