@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstddef>
 #include <limits>
+#include <numeric>
 
 namespace weir::detail {
 namespace {
@@ -31,18 +32,18 @@ Allocation blank(const Observation& seen) {
 }
 
 // Beyond its peak a stage only gets slower, so the peak is its cap; helpers would not know.
-int peak_cap(const StageObservation& stage, int budget, double target) {
+int peak_cap(const StageObservation& stage, int budget, double target, double plateau) {
   const CapacityCurve curve =
       CapacityCurve::from_levels(stage.estimate.levels, stage.estimate.service_seconds);
   if (!curve.known() || curve.is_proportional()) return kNoCap;
-  const int peak = curve.whole_peak_workers(budget);
+  const int peak = curve.whole_peak_workers(budget, plateau);
   return peak >= budget ? kNoCap : std::max(peak, static_cast<int>(std::ceil(target)));
 }
 
 }  // namespace
 
 Allocation shared_allotment(const Observation& seen, const std::vector<double>& targets, int active,
-                            double stay_slack) {
+                            double stay_slack, double plateau) {
   Allocation made = blank(seen);
   made.active = std::clamp(active, 1, std::max(1, seen.budget));
   made.stay_slack = stay_slack;
@@ -51,7 +52,7 @@ Allocation shared_allotment(const Observation& seen, const std::vector<double>& 
     StageAllocation& own = made.stages[i];
     own.target = stage.fixed_workers > 0 ? own.cap : std::max(0.0, targets[i]);
     own.target = std::min<double>(own.target, own.cap);
-    own.cap = std::min(own.cap, peak_cap(stage, seen.budget, own.target));
+    own.cap = std::min(own.cap, peak_cap(stage, seen.budget, own.target, plateau));
   }
   return made;
 }
@@ -79,6 +80,16 @@ Allocation ramp_allotment(const Observation& seen, const std::vector<int>& worke
     total += workers[i];
   }
   made.active = std::clamp(total, 1, std::max(1, seen.budget));
+  return made;
+}
+
+Allocation dedicated_allotment(const Observation& seen, const std::vector<int>& workers,
+                               bool strict, double stay_slack) {
+  if (strict && seen.stages.size() > static_cast<std::size_t>(std::max(1, seen.budget)))
+    return even_allotment(seen, strict, stay_slack);
+  Allocation made = ramp_allotment(seen, workers, strict);
+  made.stay_slack = stay_slack;
+  made.active = std::accumulate(workers.begin(), workers.end(), 0);
   return made;
 }
 

@@ -9,6 +9,8 @@ namespace weir::detail {
 namespace {
 
 constexpr double kTolerance = 1e-9;
+// A curve is flat where so many times more workers than rate are added.
+constexpr double kFlat = 4.0;
 // Neighbouring levels count as different only if both hold: noise of the mean, and a floor for what
 // the mean does not show (jitter of timers, windows that mix two levels).
 constexpr double kDifferentErrors = 3.0;
@@ -117,12 +119,16 @@ double CapacityCurve::workers_for(double rate, double most) const {
 
 int CapacityCurve::whole_workers_for(double rate, int most) const {
   if (points_.empty() || rate <= 0) return std::min(1, most);
-  for (int n = 1; n <= most; ++n)
-    if (at(n) >= rate * (1.0 - kTolerance)) return n;
+  const double enough = rate * (1.0 - kTolerance);
+  const double least = workers_for(rate, most);
+  if (!std::isfinite(least)) return 0;
+  // Behind a narrow peak the next whole number may be too many.
+  for (int n = std::max(1, static_cast<int>(std::ceil(least - 1e-6))); n <= most; ++n)
+    if (at(n) >= enough) return n;
   return 0;
 }
 
-double CapacityCurve::peak_workers(double most) const {
+double CapacityCurve::peak_workers(double most, double plateau) const {
   double best = most;
   double highest = at(most);
   for (const auto& [n, rate] : points_)
@@ -131,14 +137,33 @@ double CapacityCurve::peak_workers(double most) const {
       best = n;
       highest = std::max(highest, rate);
     }
-  return best;
+  if (plateau <= 0 || is_proportional()) return best;
+  const double fewer = workers_for((1.0 - plateau) * highest, best);
+  return is_flat(fewer, best) ? fewer : best;
 }
 
-int CapacityCurve::whole_peak_workers(int most) const {
+int CapacityCurve::whole_peak_workers(int most, double plateau) const {
+  // Between two points the curve is straight, so that the peak is beside a point or at an end.
   int best = 1;
-  for (int n = 2; n <= most; ++n)
-    if (at(n) > at(best) * (1.0 + kTolerance)) best = n;
-  return best;
+  const auto try_out = [&](double n) {
+    const int whole = static_cast<int>(std::clamp<double>(n, 1, std::max(1, most)));
+    const double lead = at(whole) - at(best);
+    const double tie = kTolerance * at(best);
+    if (lead > tie || (lead >= -tie && whole < best)) best = whole;
+  };
+  for (const auto& point : points_) {
+    try_out(std::floor(point.first));
+    try_out(std::ceil(point.first));
+  }
+  try_out(most);
+  if (plateau <= 0 || is_proportional()) return best;
+  const int fewer = whole_workers_for((1.0 - plateau) * at(best), best);
+  return fewer > 0 && is_flat(fewer, best) ? fewer : best;
+}
+
+bool CapacityCurve::is_flat(double from, double to) const {
+  if (from <= 0 || at(from) <= 0) return false;
+  return (to - from) / from > kFlat * (at(to) - at(from)) / at(from);
 }
 
 }  // namespace weir::detail

@@ -33,12 +33,15 @@ class WEIR_EXPORT CapacityCurve {
   [[nodiscard]] double workers_for(double rate, double most) const;
   /// The same as a whole number; 0 when `most` do not.
   [[nodiscard]] int whole_workers_for(double rate, int most) const;
-  /// Where the curve is highest, at most `most`, the fewest on ties.
-  [[nodiscard]] double peak_workers(double most) const;
+  /// Where the curve is highest, at most `most`, the fewest on ties. Where it is flat around its
+  /// peak, so many fewer as give up no more than the share `plateau` of it.
+  [[nodiscard]] double peak_workers(double most, double plateau = 0) const;
   /// The same among whole numbers.
-  [[nodiscard]] int whole_peak_workers(int most) const;
+  [[nodiscard]] int whole_peak_workers(int most, double plateau = 0) const;
 
  private:
+  [[nodiscard]] bool is_flat(double from, double to) const;
+
   std::vector<std::pair<double, double>> points_;  // (n, items a second), ascending in n
   double last_slope_ = 0;                          // beyond the last point
 };

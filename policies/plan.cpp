@@ -32,6 +32,7 @@ Plan make_plan(const Observation& seen, const PolicySettings& settings, bool str
                Pace pace) {
   Plan plan;
   Problem problem = make_problem(seen, margin, strict, pace);
+  problem.plateau = settings.plateau;
   Solution solution = strict ? solve_whole(problem) : solve_shared(problem);
   if (solution.workers.size() != seen.stages.size()) {  // by hand more workers than there are
     plan.allocation = seen.current;
@@ -50,7 +51,8 @@ Plan make_plan(const Observation& seen, const PolicySettings& settings, bool str
   }
   const int active = static_cast<int>(std::ceil(solution.total - 1e-6));
   plan.allocation = strict ? whole_allotment(seen, solution)
-                           : shared_allotment(seen, solution.workers, active, settings.stay_slack);
+                           : shared_allotment(seen, solution.workers, active, settings.stay_slack,
+                                              settings.plateau);
   plan.binding = binding_stage(seen);
   plan.known = true;
   plan.trusted = true;

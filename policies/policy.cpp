@@ -66,6 +66,14 @@ std::string_view name_of(MoveKind kind) {
       return "relearn";
     case MoveKind::rollback:
       return "rollback";
+    case MoveKind::yield:
+      return "yield";
+    case MoveKind::recover:
+      return "recover";
+    case MoveKind::probe:
+      return "probe";
+    case MoveKind::depth:
+      return "depth";
   }
   return "hold";
 }

@@ -11,15 +11,18 @@ namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 constexpr double kSlack = 1e-9;
+constexpr int kHalvings = 60;
+constexpr double kRelativeGap = 1e-10;
 
 // A loader cannot pass the peak of its slowest stage, nor its limit, whatever the workers.
 std::vector<double> ceilings(const Problem& problem, bool whole) {
   std::vector<double> most = problem.limits;
   for (const StageNeed& stage : problem.stages) {
     if (!stage.curve.known()) continue;
-    const double peak =
-        whole ? stage.fixed > 0 ? stage.fixed : stage.curve.whole_peak_workers(stage.most)
-              : stage.curve.peak_workers(stage.most);
+    const double peak = whole ? stage.fixed > 0
+                                    ? stage.fixed
+                                    : stage.curve.whole_peak_workers(stage.most, problem.plateau)
+                              : stage.curve.peak_workers(stage.most, problem.plateau);
     double& own = most[static_cast<std::size_t>(stage.loader)];
     own = std::min(own, stage.curve.at(peak) / stage.visits);
   }
@@ -124,43 +127,14 @@ std::optional<Solution> grouped_at(const Problem& problem, const std::vector<dou
   return solution;
 }
 
-// Every X at which the fewest workers can change.
-std::vector<double> candidates(const Problem& problem, const std::vector<double>& ceiling,
-                               bool grouping) {
-  std::vector<double> all = ceiling;
-  for (std::size_t i = 0; i < problem.stages.size(); ++i) {
-    const StageNeed& stage = problem.stages[i];
-    if (!stage.curve.known()) continue;
-    for (int n = 1; n <= std::min(stage.most, problem.workers); ++n)
-      all.push_back(stage.curve.at(n) / stage.visits);
-  }
-  if (grouping) {
-    // A group of one worker is full at 1 / (sum of demands); loaders at their ceiling take a part
-    // of it that does not grow with X.
-    std::vector<double> levels = ceiling;
-    levels.push_back(0.0);
-    for (const double level : levels) {
-      for (std::size_t begin = 0; begin < problem.stages.size(); ++begin) {
-        double fixed_load = 0;
-        double demand = 0;
-        for (std::size_t i = begin; i < problem.stages.size(); ++i) {
-          const StageNeed& stage = problem.stages[i];
-          if (!stage.curve.known()) continue;
-          const double own = stage.visits / stage.curve.at(1.0);
-          const double most = ceiling[static_cast<std::size_t>(stage.loader)];
-          if (most <= level)
-            fixed_load += most * own;
-          else
-            demand += own;
-          if (demand > 0 && fixed_load < 1.0) all.push_back((1.0 - fixed_load) / demand);
-        }
-      }
-    }
-  }
-  std::erase_if(all, [](double x) { return !std::isfinite(x) || x <= 0; });
-  std::sort(all.begin(), all.end());
-  all.erase(std::unique(all.begin(), all.end()), all.end());
-  return all;
+// X of the loaders that are not at their ceiling, with exactly the workers of `solution`.
+double least_held(const Problem& problem, const Solution& solution,
+                  const std::vector<double>& ceiling) {
+  const std::vector<double> held = held_by(problem, solution);
+  double least = kInfinity;
+  for (std::size_t l = 0; l < held.size(); ++l)
+    if (held[l] < ceiling[l] * (1.0 - kSlack)) least = std::min(least, held[l]);
+  return std::isfinite(least) ? least : 0.0;
 }
 
 }  // namespace
@@ -174,7 +148,7 @@ Solution solve_shared(const Problem& problem) {
   Solution best = shared_at(problem, rates_at(high, ceiling));
   if (best.total <= budget) return best;
   double low = 0;
-  for (int step = 0; step < 100 && high - low > 1e-12 * high; ++step) {
+  for (int step = 0; step < kHalvings && high - low > kRelativeGap * high; ++step) {
     const double middle = 0.5 * (low + high);
     if (shared_at(problem, rates_at(middle, ceiling)).total <= budget)
       low = middle;
@@ -189,25 +163,38 @@ Solution solve_whole(const Problem& problem) {
   for (const StageNeed& stage : problem.stages) least += stage.fixed > 0 ? stage.fixed : 1;
   const bool grouping = least > problem.workers;
   const std::vector<double> ceiling = ceilings(problem, true);
-  const std::vector<double> all = candidates(problem, ceiling, grouping);
   const auto solved = [&](double x) {
     const std::vector<double> rates = rates_at(x, ceiling);
     return grouping ? grouped_at(problem, rates) : whole_at(problem, rates);
   };
-  // Feasible at x means feasible below it, so the largest feasible candidate is found by halving.
   std::optional<Solution> best = solved(0.0);
-  std::size_t low = 0;
-  std::size_t high = all.size();
-  while (low < high) {
-    const std::size_t middle = (low + high) / 2;
-    if (std::optional<Solution> found = solved(all[middle])) {
-      best = std::move(found);
-      low = middle + 1;
-    } else {
+  if (!best) return Solution{};
+  double high = 0;
+  for (const double most : ceiling)
+    if (std::isfinite(most)) high = std::max(high, most);
+  if (std::optional<Solution> all = solved(high)) return *all;
+  // What is feasible at X is feasible below it. What a solution's workers hold is the largest X of
+  // its kind, one of a finite set, so that each step either lands on such an X or halves the rest.
+  double low = 0;
+  const auto take = [&](double x) {
+    std::optional<Solution> found = solved(x);
+    if (!found) return false;
+    best = std::move(found);
+    low = x;
+    return true;
+  };
+  for (int step = 0; step < kHalvings && high - low > kRelativeGap * high; ++step) {
+    const double middle = 0.5 * (low + high);
+    if (!take(middle)) {
       high = middle;
+      continue;
     }
+    const double held = least_held(problem, *best, ceiling);
+    if (held > low && held <= high && !take(held)) high = held;
   }
-  return best ? *best : Solution{};
+  const double held = least_held(problem, *best, ceiling);
+  if (held > low) take(held);
+  return *best;
 }
 
 std::vector<double> held_by(const Problem& problem, const Solution& allotted) {

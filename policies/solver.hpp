@@ -19,7 +19,8 @@ struct StageNeed {
 
 /// How many workers, shared out how, give the most.
 struct Problem {
-  int workers = 1;                ///< N
+  int workers = 1;     ///< N
+  double plateau = 0;  ///< share of a stage's peak given up for fewer workers where it is flat
   std::vector<StageNeed> stages;  ///< loader by loader, upstream first
   std::vector<double>
       limits;  ///< per loader: no use in more consumer items a second; may be infinite

@@ -25,6 +25,10 @@ enum class MoveKind {
   rearm,     ///< workers unparked, since the consumer waits
   relearn,   ///< costs changed: share freely until the new ones are trusted
   rollback,  ///< a move did not pay: back to the best verified allocation
+  yield,     ///< workers parked, since others take the CPUs
+  recover,   ///< workers unparked, since CPUs are free again
+  probe,     ///< one worker more or less for a moment, to see what it brings; not a move
+  depth,     ///< queues made deeper or less deep; not a move
 };
 [[nodiscard]] WEIR_EXPORT std::string_view name_of(MoveKind kind);
 

@@ -28,6 +28,10 @@ struct PolicySettings {
   double drift_change = 0.1;
   double drift_errors = 5.0;
   double contention = 0.1;
+  double contention_recover = 0.02;
+  double contention_switches = 3.0;
+  double contention_wait_most_seconds = 16.0;
+  double plateau = 0.02;
   // Decisions.
   double ramp_gain = 0.1;
   double dead_band = 0.05;
@@ -41,6 +45,19 @@ struct PolicySettings {
   double stay_slack = 1.0;
   int settled_windows = 3;
   int probation_windows = 5;
+  int regret_windows = 3;
+  double relearn_seconds = 5.0;
+  double strict_gain = 0.02;
+  double strict_error = 0.01;
+  double probe_seconds = 10.0;
+  int probe_windows = 2;
+  // Queues.
+  double depth_evidence = 0.01;
+  double depth_loss = 0.01;
+  double depth_seconds = 2.0;
+  double memory_stop = 0.85;
+  double memory_resume = 0.65;
+  double memory_halve = 0.95;
   // Consumer.
   double consumer_hold = 0.02;
   double consumer_rearm = 0.03;
