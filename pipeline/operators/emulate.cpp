@@ -9,10 +9,10 @@
 
 #include <time.h>
 
-#include <weir/mutex.hpp>
 #include <weir/sample_operator.hpp>
 
 #include "machine/precise_sleep.hpp"
+#include "pipeline/operators/emulated_device.hpp"
 
 namespace weir::detail {
 namespace {
@@ -53,36 +53,14 @@ SteadyClock::duration as_duration(double seconds) {
   return std::chrono::duration_cast<SteadyClock::duration>(Seconds(seconds));
 }
 
-/// A device that serves at most so many at once: each place is free from a moment on, and a request
-/// takes the place that is free first.
-///
-/// Thread safety: all members from any thread.
-class Device {
- public:
-  explicit Device(std::size_t places) : free_from_(places) {}
-
-  /// Reserves a place for `length` from `now` or later; returns when that service begins.
-  SteadyClock::time_point reserve(SteadyClock::time_point now, SteadyClock::duration length)
-      WEIR_EXCLUDES(mutex_) {
-    const MutexLock lock(mutex_);
-    const auto place = std::min_element(free_from_.begin(), free_from_.end());
-    const SteadyClock::time_point begin = std::max(now, *place);
-    *place = begin + length;
-    return begin;
-  }
-
- private:
-  Mutex mutex_;
-  std::vector<SteadyClock::time_point> free_from_ WEIR_GUARDED_BY(mutex_);
-};
-
 /// Sleeps to an absolute deadline, and measures what the sleep really took.
 class EmulateWait final : public SampleOperator {
  public:
   explicit EmulateWait(const Parameters& parameters)
       : time_(parameters.number("wait"), parameters) {
     if (parameters.has("limit")) {
-      device_ = std::make_unique<Device>(static_cast<std::size_t>(parameters.integer("limit")));
+      device_ =
+          std::make_unique<EmulatedDevice>(static_cast<std::size_t>(parameters.integer("limit")));
     }
   }
 
@@ -113,7 +91,7 @@ class EmulateWait final : public SampleOperator {
 
  private:
   ServiceTime time_;
-  std::unique_ptr<Device> device_;
+  std::unique_ptr<EmulatedDevice> device_;
   // Counters that several workers add to; they order nothing.
   mutable std::atomic<std::uint64_t> waits_{0};
   mutable std::atomic<std::uint64_t> waited_ns_{0};
