@@ -2,7 +2,7 @@
 
 #include <cstdint>
 #include <memory>
-#include <vector>
+#include <span>
 
 #include <weir/export.hpp>
 
@@ -31,13 +31,15 @@ class WEIR_EXPORT SimulatedMachine {
 
   /// A process with `workers` workers. Lives as long as the machine.
   SimulatedPlant& add(const ScenarioProcess& process, int workers, std::uint64_t seed);
+  /// The same with several loaders that share the workers; its memory is the largest of theirs.
+  SimulatedPlant& add(std::span<const ScenarioProcess> loaders, int workers, std::uint64_t seed);
 
   /// Runs until `seconds` of virtual time. Requires: not in the past.
   void advance_to(double seconds);
   [[nodiscard]] double now() const;
 
   void set_cores_taken(int cores);
-  [[nodiscard]] std::uint64_t quota_periods() const;            ///< begun with a busy thread
+  [[nodiscard]] std::uint64_t quota_periods() const;            ///< with a busy thread in them
   [[nodiscard]] std::uint64_t throttled_quota_periods() const;  ///< in which threads were stopped
 
  private:

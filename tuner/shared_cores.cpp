@@ -1,0 +1,59 @@
+#include "tuner/shared_cores.hpp"
+
+#include <algorithm>
+#include <limits>
+
+namespace weir::detail {
+
+void SharedCores::advance_to(double seconds) {
+  const double passed = seconds - now_;
+  now_ = seconds;
+  if (passed <= 0) return;
+  const double granted = passed * share_;
+  granted_seconds_ += granted;
+  if (share_ < 1) shared_seconds_ += granted;
+  used_seconds_ += granted * wanting_;
+  was_busy_ = was_busy_ || wanting_ > 0;
+}
+
+void SharedCores::want(int change) {
+  wanting_ += change;
+  share_out();
+}
+
+void SharedCores::set_taken(int cores) {
+  taken_ = std::max(cores, 0);
+  share_out();
+}
+
+void SharedCores::share_out() {
+  const int threads = wanting_ + taken_;
+  if (stopped_)
+    share_ = 0;
+  else
+    share_ = threads <= cores_ ? 1.0 : static_cast<double>(cores_) / threads;
+}
+
+double SharedCores::next_event() const {
+  if (quota_cpus_ <= 0) return std::numeric_limits<double>::infinity();
+  const double period_end = static_cast<double>(period_ + 1) * kPeriodSeconds;
+  const double used_per_second = wanting_ * share_;
+  if (used_per_second <= 0) return period_end;
+  const double left = quota_cpus_ * kPeriodSeconds - used_seconds_;
+  return std::min(period_end, now_ + std::max(0.0, left) / used_per_second);
+}
+
+void SharedCores::handle_event() {
+  if (now_ >= static_cast<double>(period_ + 1) * kPeriodSeconds) {
+    if (was_busy_) ++periods_;
+    if (stopped_) ++throttled_periods_;
+    ++period_;
+    used_seconds_ = 0;
+    stopped_ = was_busy_ = false;
+  } else {
+    stopped_ = true;
+  }
+  share_out();
+}
+
+}  // namespace weir::detail

@@ -1,0 +1,500 @@
+#include "tuner/simulated_pool.hpp"
+
+#include <algorithm>
+#include <limits>
+#include <utility>
+
+#include <weir/random.hpp>
+
+namespace weir::detail {
+namespace {
+
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+constexpr double kClocksSeconds = 5e-3;  // between two readings of a worker's clocks, as live
+constexpr double kSliceSeconds = 3e-3;   // of a core, when threads take turns
+
+std::size_t place(int i) { return static_cast<std::size_t>(i); }
+
+}  // namespace
+
+SimulatedPool::SimulatedPool(std::span<const ScenarioProcess> loaders, int workers,
+                             std::uint64_t seed, SharedCores& cores, double now)
+    : cores_(cores), seed_(seed), budget_(std::max(1, workers)), now_(now), unparked_since_(now) {
+  make_loaders(loaders);
+}
+
+void SimulatedPool::set_loaders(std::span<const ScenarioProcess> loaders) {
+  for (const Worker& worker : workers_)
+    if (worker.in_service && worker.needs_core) cores_.want(-1);
+  ledger_.release(ledger_.used());
+  make_loaders(loaders);
+}
+
+void SimulatedPool::make_loaders(std::span<const ScenarioProcess> loaders) {
+  stages_.clear();
+  edges_.clear();
+  loaders_.clear();
+  std::size_t count = 0;
+  double memory_bytes = 0;
+  for (const ScenarioProcess& each : loaders) {
+    count += each.stages.size();
+    memory_bytes = std::max(memory_bytes, each.memory_bytes);
+  }
+  ledger_.set_bound(memory_bytes > 0 ? static_cast<std::uint64_t>(memory_bytes)
+                                     : ~std::uint64_t{0});
+  stages_.reserve(count);
+  loaders_.reserve(loaders.size());
+  for (const ScenarioProcess& each : loaders) {
+    Loader& loader = loaders_.emplace_back();
+    loader.name = each.name;
+    loader.consumer = each.consumer;
+    loader.source.set_flow(each.source, now_);
+    loader.next_call = loader.called = loader.returned = now_;
+    make_stages(loader, each.stages);
+  }
+  views_.resize(stages_.size());
+  wanted_ = Allocation{};
+  wanted_.active = budget_;
+  wanted_.structure = ++structure_;
+  wanted_.stages.resize(stages_.size());
+  clamp();
+  adjust_depths();
+  make_workers();
+}
+
+void SimulatedPool::make_stages(Loader& loader, std::span<const ScenarioStage> stages) {
+  loader.first_stage = stages_.size();
+  for (std::size_t i = 0; i < stages.size(); ++i) {
+    using Kind = SimulatedEdge::Kind;
+    Kind kind = Kind::plain;
+    std::int64_t group = 1;
+    if (i + 1 == stages.size()) {
+      kind = Kind::sink;
+    } else if (stages[i].split > 1) {
+      kind = Kind::split;
+      group = stages[i].split;
+    } else if (stages[i + 1].batch > 1) {
+      kind = Kind::gather;
+      group = stages[i + 1].batch;
+    } else if (stages[i + 1].serial) {
+      kind = Kind::serial;
+    }
+    edges_.push_back(std::make_unique<SimulatedEdge>(kind, group, ledger_, now_));
+    SimulatedStage::Place where;
+    if (i == 0)
+      where.source = &loader.source;
+    else
+      where.in = edges_[edges_.size() - 2].get();
+    where.out = edges_.back().get();
+    where.ledger = &ledger_;
+    where.loader = static_cast<int>(loaders_.size()) - 1;
+    where.key = mix_bits(mix_bits(seed_) + stages_.size());
+    stages_.emplace_back(stages[i], where, now_);
+    if (edges_.back()->renumbers())
+      loader.renumbering.insert(loader.renumbering.begin(), stages_.size() - 1);
+  }
+  loader.end_stage = stages_.size();
+}
+
+void SimulatedPool::make_workers() {
+  workers_.clear();
+  workers_.resize(place(budget_));
+  for (Worker& worker : workers_) worker.clocks.unattributed_seconds.assign(stages_.size(), 0.0);
+  sleepers_.clear();
+  parked_.clear();
+  woken_.clear();
+  for (int w = allocation_.active; w-- > 0;) sleepers_.push_back(w);
+  for (int w = budget_; w-- > allocation_.active;) parked_.push_back(w);
+  count_unparked(allocation_.active - unparked_);
+  running_ = 0;
+  started_ = false;
+}
+
+// Time.
+
+double SimulatedPool::next_event() const {
+  if (!started_) return now_;
+  double next = kInfinity;
+  for (const SimulatedStage& stage : stages_) next = std::min(next, stage.service().next_end());
+  for (const Loader& loader : loaders_)
+    next = std::min({next, loader.next_call, loader.source.next_event()});
+  return next;
+}
+
+void SimulatedPool::handle_event(double now) {
+  now_ = now;
+  for (Loader& loader : loaders_) loader.source.advance_to(now);
+  if (!started_) {
+    started_ = true;
+    for (Loader& loader : loaders_) call_next(loader);
+    wake_if_choosable();
+    go_on_woken();
+    return;
+  }
+  double first = kInfinity;
+  SimulatedStage* due = nullptr;
+  for (SimulatedStage& stage : stages_) {
+    if (stage.service().next_end() >= first) continue;
+    first = stage.service().next_end();
+    due = &stage;
+  }
+  Loader* caller = nullptr;
+  for (Loader& loader : loaders_) {
+    if (loader.next_call >= first) continue;
+    first = loader.next_call;
+    caller = &loader;
+  }
+  if (caller != nullptr) {
+    call_next(*caller);
+    wake_if_choosable();
+  } else if (due != nullptr && first <= now) {
+    const int worker = due->service().end(now);
+    admit_to_device(*due);
+    end(worker);
+    go_on(worker);
+  } else {
+    wake_if_choosable();  // A source has an item again.
+  }
+  go_on_woken();
+}
+
+void SimulatedPool::set_core_share(double share, double now) {
+  now_ = now;
+  for (SimulatedStage& stage : stages_)
+    if (stage.service().needs_core()) stage.service().set_core_share(share, now);
+}
+
+// The consumer.
+
+void SimulatedPool::call_next(Loader& loader) {
+  if (loader.meters.items > 0) {
+    const double service = now_ - loader.returned;
+    loader.meters.service_seconds += service;
+    loader.meters.service_seconds_squared += service * service;
+  }
+  loader.meters.waiting = true;
+  loader.called = now_;
+  loader.next_call = kInfinity;
+  serve(loader);
+}
+
+void SimulatedPool::serve(Loader& loader) {
+  SimulatedEdge& sink = *edges_[loader.end_stage - 1];
+  while (loader.meters.waiting && sink.deliverable() > 0) {
+    sink.take(now_);
+    const double wait = now_ - loader.called;
+    loader.meters.waiting = false;
+    loader.meters.wait_seconds += wait;
+    if (loader.meters.items == 0) loader.meters.first_wait_seconds = wait;
+    ++loader.meters.items;
+    loader.returned = now_;
+    const double step = seconds_between(loader.consumer) + std::exchange(loader.pause, 0.0);
+    loader.next_call = next_flowing(loader.consumer, now_ + step);
+    if (loader.next_call > now_) return;
+    // As fast as it comes: the call follows at once.
+    loader.meters.waiting = true;
+    loader.called = now_;
+    loader.next_call = kInfinity;
+  }
+}
+
+// Choosing.
+
+std::uint64_t SimulatedPool::exempt(std::size_t stage) const {
+  const Loader& loader = loaders_[place(stages_[stage].loader())];
+  std::uint64_t index = edges_[loader.end_stage - 1]->missing();
+  for (const std::size_t edge : loader.renumbering) {
+    if (edge < stage) break;
+    index = index == edges_[edge]->next_available() ? edges_[edge]->frontier() : kNoIndex;
+  }
+  return index;
+}
+
+bool SimulatedPool::runnable(std::size_t stage) const {
+  const std::uint64_t first = stages_[stage].first_ready();
+  return first != kNoIndex && (stages_[stage].has_room(first) || first == exempt(stage));
+}
+
+void SimulatedPool::look() {
+  for (std::size_t i = 0; i < stages_.size(); ++i) views_[i] = {stages_[i].running(), runnable(i)};
+}
+
+bool SimulatedPool::claim(int w, int stage) {
+  const auto i = place(stage);
+  SimulatedStage& entered = stages_[i];
+  const int most = weir::most_running(allocation_, stage);
+  if (entered.running() >= most) return false;
+  const int group = allocation_.stages[i].group;
+  if (group >= 0) {
+    int running = 0;
+    for (std::size_t other = 0; other < stages_.size(); ++other)
+      if (allocation_.stages[other].group == group) running += stages_[other].running();
+    if (running >= allocation_.groups[place(group)]) return false;
+  }
+  Worker& worker = workers_[place(w)];
+  if (!entered.claim(worker.packet, allocation_.stages[i], allocation_.active, exempt(i), now_))
+    return false;
+  if (running_ >= budget_ || running_ >= allocation_.active || entered.running() > most)
+    ++violations_;
+  ++running_;
+  most_running_ = std::max(most_running_, running_);
+  worker.stage = worker.last = stage;
+  worker.began = now_;
+  if (entered.service().begin(w, entered.run(worker.packet), now_)) enter_service(worker);
+  return true;
+}
+
+bool SimulatedPool::begin(int w) {
+  const int last = workers_[place(w)].last;
+  if (last >= 0 && allocation_.stages[place(last)].group < 0) {
+    const StageView view{stages_[place(last)].running(), runnable(place(last))};
+    if (stays(allocation_, view, last) && claim(w, last)) return true;
+  }
+  look();
+  for (std::size_t attempt = 0; attempt < stages_.size(); ++attempt) {
+    const int stage = choose(allocation_, views_, last);
+    if (stage < 0) return false;
+    if (claim(w, stage)) return true;
+    views_[place(stage)].runnable = false;
+  }
+  return false;
+}
+
+// Working.
+
+void SimulatedPool::enter_service(Worker& worker) {
+  worker.in_service = true;
+  worker.needs_core = stages_[place(worker.stage)].service().needs_core();
+  worker.service_began = now_;
+  worker.granted_before = cores_.granted_seconds();
+  worker.shared_before = cores_.shared_seconds();
+  if (worker.needs_core) cores_.want(1);
+}
+
+void SimulatedPool::admit_to_device(SimulatedStage& stage) {
+  for (int w = stage.service().admit(now_); w >= 0; w = stage.service().admit(now_)) {
+    workers_[place(w)].clocks.voluntary += 1;
+    enter_service(workers_[place(w)]);
+  }
+}
+
+void SimulatedPool::end(int w) {
+  Worker& worker = workers_[place(w)];
+  SimulatedStage& stage = stages_[place(worker.stage)];
+  const double elapsed = now_ - worker.began;
+  Clocks& clocks = worker.clocks;
+  if (worker.needs_core) {
+    cores_.want(-1);
+    const double granted = cores_.granted_seconds() - worker.granted_before;
+    clocks.cpu_seconds += granted;
+    clocks.run_queue_seconds += std::max(0.0, now_ - worker.service_began - granted);
+    clocks.involuntary += (cores_.shared_seconds() - worker.shared_before) / kSliceSeconds;
+    cpu_seconds_ += granted;
+  } else {
+    clocks.voluntary += 1;
+  }
+  clocks.unattributed_seconds[place(worker.stage)] += elapsed;
+  clocks.total_seconds += elapsed;
+  worker.in_service = false;
+  worker.stage = -1;
+  --running_;
+  stage.commit(worker.packet, elapsed, now_);
+  Loader& loader = loaders_[place(stage.loader())];
+  if (&stage == &stages_[loader.end_stage - 1]) serve(loader);
+  if (now_ - clocks.read_at >= kClocksSeconds) look_at_clocks(worker);
+}
+
+void SimulatedPool::go_on(int w) {
+  if (unparked_ > allocation_.active) {
+    parked_.push_back(w);
+    count_unparked(-1);
+    wake_if_choosable();  // It may have been woken for work that it leaves to another now.
+    return;
+  }
+  if (begin(w)) {
+    wake_if_choosable();
+  } else {
+    workers_[place(w)].clocks.voluntary += 1;
+    sleepers_.push_back(w);
+  }
+}
+
+void SimulatedPool::go_on_woken() {
+  for (std::size_t i = 0; i < woken_.size(); ++i) go_on(woken_[i]);
+  woken_.clear();
+}
+
+// Parking and sleeping.
+
+void SimulatedPool::wake_one() {
+  woken_.push_back(sleepers_.back());
+  sleepers_.pop_back();
+}
+
+void SimulatedPool::wake_if_choosable() {
+  if (sleepers_.empty()) return;
+  look();
+  if (choose(allocation_, views_, -1) >= 0) wake_one();
+}
+
+void SimulatedPool::count_unparked(int change) {
+  unparked_seconds_ += (now_ - unparked_since_) * unparked_;
+  unparked_since_ = now_;
+  unparked_ += change;
+}
+
+void SimulatedPool::settle_parking() {
+  // Sleepers need no packet boundary: they are parked where they sleep, the longest sleeper first.
+  while (!sleepers_.empty() && unparked_ > allocation_.active) {
+    parked_.push_back(sleepers_.front());
+    sleepers_.erase(sleepers_.begin());
+    count_unparked(-1);
+  }
+  while (!parked_.empty() && unparked_ < allocation_.active) {
+    woken_.push_back(parked_.back());
+    parked_.pop_back();
+    count_unparked(1);
+  }
+}
+
+// Control.
+
+bool SimulatedPool::apply(const Allocation& allocation) {
+  if (allocation.structure != structure_ || allocation.stages.size() != stages_.size())
+    return false;
+  wanted_ = allocation;
+  ++applied_;
+  clamp();
+  adjust_depths();
+  settle_parking();
+  wake_if_choosable();
+  go_on_woken();
+  return true;
+}
+
+void SimulatedPool::clamp() {
+  allocation_ = wanted_;
+  allocation_.active = std::clamp(allocation_.active, 1, budget_);
+  for (int& most : allocation_.groups) most = std::clamp(most, 1, budget_);
+  for (std::size_t i = 0; i < stages_.size(); ++i) {
+    const ScenarioStage& is = stages_[i].is();
+    clamp_allotted(allocation_.stages[i], {is.serial, is.fixed_workers, is.hand_cap}, budget_,
+                   allocation_.groups.size());
+  }
+}
+
+void SimulatedPool::adjust_depths() {
+  depths_adjusted_at_ = now_;
+  for (const Loader& loader : loaders_) {
+    for (std::size_t i = loader.first_stage; i < loader.end_stage; ++i) {
+      EdgeSide consumer;
+      const bool last = i + 1 == loader.end_stage;
+      if (!last) consumer = stages_[i + 1].side(allocation_.stages[i + 1]);
+      stages_[i].adjust_depth(allocation_.stages[i], allocation_.active, last ? nullptr : &consumer,
+                              now_);
+    }
+  }
+}
+
+void SimulatedPool::set_stage(int stage, const ScenarioStage& to) {
+  SimulatedStage& changed = stages_[place(stage)];
+  changed.set(to, now_);
+  admit_to_device(changed);
+  clamp();
+  wake_if_choosable();
+  go_on_woken();
+}
+
+const ScenarioStage& SimulatedPool::stage(int stage) const { return stages_[place(stage)].is(); }
+
+void SimulatedPool::set_consumer(const ScenarioFlow& to, int loader) {
+  loaders_[place(loader)].consumer = to;
+}
+
+void SimulatedPool::set_source(const ScenarioFlow& to, int loader) {
+  loaders_[place(loader)].source.set_flow(to, now_);
+  wake_if_choosable();
+  go_on_woken();
+}
+
+void SimulatedPool::set_workers(int workers) {
+  budget_ = std::max(1, workers);
+  while (static_cast<int>(workers_.size()) < budget_) {
+    parked_.push_back(static_cast<int>(workers_.size()));
+    workers_.emplace_back().clocks.unattributed_seconds.assign(stages_.size(), 0.0);
+  }
+  clamp();
+  adjust_depths();
+  settle_parking();
+  wake_if_choosable();
+  go_on_woken();
+}
+
+void SimulatedPool::pause_consumer(double seconds, int loader) {
+  loaders_[place(loader)].pause = seconds;
+}
+
+// Telemetry.
+
+void SimulatedPool::look_at_clocks(Worker& worker) {
+  Clocks& clocks = worker.clocks;
+  clocks.read_at = now_;
+  for (std::size_t i = 0; i < stages_.size(); ++i) {
+    if (clocks.unattributed_seconds[i] <= 0) continue;
+    const double share = std::exchange(clocks.unattributed_seconds[i], 0.0) / clocks.total_seconds;
+    SimulatedStage& stage = stages_[i];
+    stage.meters.cpu_user_seconds += share * clocks.cpu_seconds;
+    stage.meters.run_queue_seconds += share * clocks.run_queue_seconds;
+    stage.voluntary_switches += share * clocks.voluntary;
+    stage.involuntary_switches += share * clocks.involuntary;
+  }
+  clocks.cpu_seconds = clocks.run_queue_seconds = clocks.total_seconds = 0;
+  clocks.voluntary = clocks.involuntary = 0;
+  if (now_ - depths_adjusted_at_ >= kClocksSeconds) adjust_depths();
+}
+
+double SimulatedPool::cpu_seconds() const {
+  double total = cpu_seconds_;
+  for (const Worker& worker : workers_)
+    if (worker.in_service && worker.needs_core)
+      total += cores_.granted_seconds() - worker.granted_before;
+  return total;
+}
+
+std::vector<double> SimulatedPool::last_ran_seconds() const {
+  std::vector<double> times;
+  for (const Worker& worker : workers_) times.push_back(worker.began);
+  return times;
+}
+
+Snapshot SimulatedPool::snapshot() const {
+  Snapshot snapshot;
+  snapshot.time_seconds = now_;
+  snapshot.budget = budget_;
+  snapshot.active = allocation_.active;
+  snapshot.unparked = unparked_;
+  snapshot.unparked_seconds = unparked_seconds_ + (now_ - unparked_since_) * unparked_;
+  snapshot.memory_bytes = ledger_.used();
+  snapshot.memory_peak_bytes = ledger_.peak();
+  snapshot.memory_bound_bytes = ledger_.bound();
+  snapshot.structure = structure_;
+  for (const Loader& loader : loaders_) {
+    ConsumerSnapshot consumer = loader.meters;
+    if (consumer.waiting) {
+      consumer.wait_seconds += now_ - loader.called;
+      if (consumer.items == 0) consumer.first_wait_seconds += now_ - loader.called;
+    }
+    snapshot.loaders.push_back({loader.name, consumer});
+  }
+  for (const SimulatedStage& stage : stages_) snapshot.stages.push_back(stage.snapshot(now_));
+  for (const Worker& worker : workers_) {
+    if (worker.stage < 0) continue;
+    StageSnapshot& own = snapshot.stages[place(worker.stage)];
+    const double age = now_ - worker.began;
+    own.running_seconds += age;
+    own.oldest_running_seconds = std::max(own.oldest_running_seconds, age);
+  }
+  return snapshot;
+}
+
+}  // namespace weir::detail
