@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstddef>
 #include <limits>
+#include <utility>
 
 namespace weir::detail {
 namespace {
@@ -83,6 +84,15 @@ CapacityCurve CapacityCurve::from_levels(std::span<const Level> levels, double s
   const auto& [n_before, rate_before] = curve.points_[curve.points_.size() - 2];
   curve.last_slope_ =
       std::min((rate_top - rate_before) / std::max(n_top - n_before, 1e-6), rate_top / n_top);
+  return curve;
+}
+
+CapacityCurve CapacityCurve::through(std::vector<std::pair<double, double>> points) {
+  CapacityCurve curve;
+  curve.points_ = std::move(points);
+  // One point alone stands for a proportional curve; a second keeps this one flat.
+  if (curve.points_.size() == 1)
+    curve.points_.emplace_back(curve.points_.front().first + 1.0, curve.points_.front().second);
   return curve;
 }
 

@@ -24,6 +24,9 @@ class WEIR_EXPORT CapacityCurve {
   /// curve at `service_seconds`.
   [[nodiscard]] static CapacityCurve from_levels(std::span<const Level> levels,
                                                  double service_seconds);
+  /// As it is given: (workers, items a second), ascending in workers, at least one; flat beyond the
+  /// last.
+  [[nodiscard]] static CapacityCurve through(std::vector<std::pair<double, double>> points);
 
   [[nodiscard]] bool known() const { return !points_.empty(); }
   [[nodiscard]] bool is_proportional() const { return points_.size() == 1; }

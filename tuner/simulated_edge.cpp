@@ -12,10 +12,12 @@ constexpr std::size_t kFirstSlots = 16;
 
 }  // namespace
 
-SimulatedEdge::SimulatedEdge(Kind kind, std::int64_t group, ByteLedger& ledger, double now)
+SimulatedEdge::SimulatedEdge(Kind kind, std::int64_t group, std::int64_t parts, ByteLedger& ledger,
+                             double now)
     : kind_(kind),
       ledger_(ledger),
       group_(static_cast<std::uint64_t>(std::max<std::int64_t>(group, 1))),
+      parts_each_(static_cast<std::uint64_t>(std::max<std::int64_t>(parts, 1))),
       slots_(kFirstSlots),
       containers_(kFirstSlots),
       metered_(now) {
@@ -59,7 +61,9 @@ void SimulatedEdge::commit(const SimulatedPacket& packet, double now) {
   } else {
     beyond_.insert(begin, end);
   }
-  waiting_ += live;
+  // Parts are counted one by one where they are numbered here; a container that is held counts
+  // once.
+  waiting_ += kind_ == Kind::split ? live : live * static_cast<std::int64_t>(parts_each_);
   bytes_ += live * static_cast<std::int64_t>(packet.bytes_each);
   if (kind_ == Kind::plain || kind_ == Kind::serial) {
     ready_.insert(begin, end);
@@ -78,14 +82,23 @@ void SimulatedEdge::pull() {
   for (; next_ < frontier_; ++next_) {
     const Slot& slot = this->slot(next_);
     if (!slot.live) continue;  // A tombstone is dropped here: it took neither depth nor bytes.
-    if (kind_ == Kind::sink) {
-      deliverable_.push_back(slot.bytes);
-      continue;
+    std::uint64_t bytes = slot.bytes;
+    for (std::uint64_t left = parts_each_; left > 0; --left) {
+      const std::uint64_t part = bytes / left;
+      take_row(part);
+      bytes -= part;
     }
-    ++filling_.rows;
-    filling_.bytes += slot.bytes;
-    if (filling_.rows >= group_) close_batch();
   }
+}
+
+void SimulatedEdge::take_row(std::uint64_t bytes) {
+  if (kind_ == Kind::sink) {
+    deliverable_.push_back(bytes);
+    return;
+  }
+  ++filling_.rows;
+  filling_.bytes += bytes;
+  if (filling_.rows >= group_) close_batch();
 }
 
 void SimulatedEdge::close_batch() {
@@ -103,15 +116,16 @@ void SimulatedEdge::open_containers() {
         larger[i & (larger.size() - 1)] = container(i);
       containers_ = std::move(larger);
     }
-    container(end_container_++) = {group_, slot.bytes};
-    parts_ += group_;
+    container(end_container_++) = {parts_each_, slot.bytes};
+    parts_ += parts_each_;
   }
 }
 
 void SimulatedEdge::publish() {
   const std::int64_t room = depth_ + static_cast<std::int64_t>(held_) - waiting_;
   limit_ = frontier_ + beyond_.count();
-  if (room > 0) limit_ += static_cast<std::uint64_t>(room);
+  const std::uint64_t each = kind_ == Kind::split ? 1 : parts_each_;
+  if (room > 0) limit_ += (static_cast<std::uint64_t>(room) + each - 1) / each;
   if (in_order()) {
     const std::uint64_t ahead = kMostAhead + 16 * static_cast<std::uint64_t>(depth_) + held_;
     limit_ = std::min(limit_, frontier_ + ahead);
@@ -211,7 +225,7 @@ void SimulatedEdge::finish(const SimulatedPacket& packet, double now) {
   }
   advance_meter(now);
   for (std::uint64_t part = packet.first; part < packet.first + packet.count; ++part) {
-    Container& from = container(part / group_);
+    Container& from = container(part / parts_each_);
     if (--from.unmoved > 0) continue;
     --waiting_;
     discharge(from.bytes);

@@ -38,10 +38,11 @@ class SimulatedEdge {
     plain,   ///< the smallest ready index first
     serial,  ///< in index order
     gather,  ///< in index order, `group` of them become one
-    split,   ///< in index order, each is taken apart into `group`
+    split,   ///< in index order, each is taken apart
     sink,    ///< in index order, to the consumer
   };
-  SimulatedEdge(Kind kind, std::int64_t group, ByteLedger& ledger, double now);
+  /// Each index brings `parts` items.
+  SimulatedEdge(Kind kind, std::int64_t group, std::int64_t parts, ByteLedger& ledger, double now);
 
   // Producer.
   [[nodiscard]] std::uint64_t limit() const { return limit_; }
@@ -97,6 +98,7 @@ class SimulatedEdge {
   }
   void keep(std::uint64_t begin, std::uint64_t end);
   void pull();
+  void take_row(std::uint64_t bytes);
   void close_batch();
   void open_containers();
   void claim_run(SimulatedPacket& packet, std::uint64_t allowed, std::size_t most);
@@ -109,6 +111,7 @@ class SimulatedEdge {
   const Kind kind_;
   ByteLedger& ledger_;
   std::uint64_t group_;
+  const std::uint64_t parts_each_;
   std::uint64_t held_ = 0;  ///< items that take no depth, since it must hold them to give any
   std::int64_t depth_ = 2;
   std::uint64_t started_ = 0;  ///< one past the highest index opened

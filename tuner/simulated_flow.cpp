@@ -47,24 +47,31 @@ void SimulatedSource::set_flow(const ScenarioFlow& flow, double now) {
   foresee();
 }
 
+void SimulatedSource::set_group(int items, double now) {
+  advance_to(now);
+  group_ = std::max(items, 1);
+  foresee();
+}
+
 void SimulatedSource::advance_to(double now) {
   if (unlimited()) {
     now_ = now;
     return;
   }
   if (now <= now_) return;
-  if (ready_ < 1.0) empty_seconds_ += std::min(now, ready_at_) - std::min(now_, ready_at_);
+  if (ready_ < group_) empty_seconds_ += std::min(now, ready_at_) - std::min(now_, ready_at_);
   ready_ += given_until(now) - given_until(now_);
-  if (now >= ready_at_) ready_ = std::max(ready_, 1.0);  // whatever rounding says
-  ready_ = std::min(ready_, std::max(kLeastKept, flow_.per_second * flow_.period_seconds));
+  if (now >= ready_at_) ready_ = std::max(ready_, group_);  // whatever rounding says
+  ready_ =
+      std::min(ready_, std::max({kLeastKept, 2 * group_, flow_.per_second * flow_.period_seconds}));
   now_ = now;
 }
 
 std::uint64_t SimulatedSource::take(std::uint64_t most) {
   std::uint64_t taken = most;
   if (!unlimited()) {
-    taken = std::min(taken, static_cast<std::uint64_t>(ready_));
-    ready_ -= static_cast<double>(taken);
+    taken = std::min(taken, static_cast<std::uint64_t>(ready_ / group_));
+    ready_ -= group_ * static_cast<double>(taken);
   }
   next_ += taken;
   foresee();
@@ -73,9 +80,9 @@ std::uint64_t SimulatedSource::take(std::uint64_t most) {
 
 void SimulatedSource::foresee() {
   ready_at_ = now_;
-  if (has_item()) return;
-  // When the missing part of one item will have come, over as many bursts as that takes.
-  double missing = 1.0 - ready_;
+  if (has_group()) return;
+  // When the missing part of a group will have come, over as many bursts as that takes.
+  double missing = group_ - ready_;
   double at = next_flowing(flow_, now_);
   const double each = seconds_between(flow_);
   if (comes_in_bursts(flow_)) {
@@ -98,6 +105,6 @@ std::int64_t SimulatedSource::waiting() const {
   return static_cast<std::int64_t>(std::min(ready_, static_cast<double>(kManyItems)));
 }
 
-double SimulatedSource::next_event() const { return has_item() ? kInfinity : ready_at_; }
+double SimulatedSource::next_event() const { return has_group() ? kInfinity : ready_at_; }
 
 }  // namespace weir::detail

@@ -18,16 +18,18 @@ namespace weir::detail {
 class SimulatedSource {
  public:
   void set_flow(const ScenarioFlow& flow, double now);
+  /// So many items are taken together, under one index: for a batch right behind the source.
+  void set_group(int items, double now);
   void advance_to(double now);
-  /// Takes as many as `most`, at least one. Requires: has_item().
+  /// Takes as many groups as `most`, at least one. Requires: has_group().
   [[nodiscard]] std::uint64_t take(std::uint64_t most);
 
-  [[nodiscard]] bool has_item() const { return unlimited() || ready_ >= 1.0; }
+  [[nodiscard]] bool has_group() const { return unlimited() || ready_ >= group_; }
   [[nodiscard]] std::uint64_t next_index() const { return next_; }
-  [[nodiscard]] std::int64_t waiting() const;
-  /// When it has an item again; infinite while it has one.
+  [[nodiscard]] std::int64_t waiting() const;  ///< items
+  /// When it has a group again; infinite while it has one.
   [[nodiscard]] double next_event() const;
-  /// Time without an item so far.
+  /// Time without a group so far.
   [[nodiscard]] double empty_seconds() const { return empty_seconds_; }
 
  private:
@@ -37,8 +39,9 @@ class SimulatedSource {
 
   ScenarioFlow flow_;
   double now_ = 0;
+  double group_ = 1;
   double ready_ = 0;
-  double ready_at_ = 0;  ///< when ready_ comes to 1
+  double ready_at_ = 0;  ///< when ready_ comes to a group
   double empty_seconds_ = 0;
   std::uint64_t next_ = 0;
 };

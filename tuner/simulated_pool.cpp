@@ -67,19 +67,18 @@ void SimulatedPool::make_stages(Loader& loader, std::span<const ScenarioStage> s
   for (std::size_t i = 0; i < stages.size(); ++i) {
     using Kind = SimulatedEdge::Kind;
     Kind kind = Kind::plain;
-    std::int64_t group = 1;
+    std::int64_t rows = 1;
     if (i + 1 == stages.size()) {
       kind = Kind::sink;
-    } else if (stages[i].split > 1) {
-      kind = Kind::split;
-      group = stages[i].split;
     } else if (stages[i + 1].batch > 1) {
       kind = Kind::gather;
-      group = stages[i + 1].batch;
+      rows = stages[i + 1].batch;
+    } else if (stages[i].split > 1) {
+      kind = Kind::split;
     } else if (stages[i + 1].serial) {
       kind = Kind::serial;
     }
-    edges_.push_back(std::make_unique<SimulatedEdge>(kind, group, ledger_, now_));
+    edges_.push_back(std::make_unique<SimulatedEdge>(kind, rows, stages[i].split, ledger_, now_));
     SimulatedStage::Place where;
     if (i == 0)
       where.source = &loader.source;

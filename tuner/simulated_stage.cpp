@@ -59,12 +59,16 @@ void SimulatedStage::set(const ScenarioStage& is, double now) {
   meters.fixed_workers = is.fixed_workers;
   meters.hand_cap = is.hand_cap;
   meters.hand_depth = is.depth;
-  if (place_.in != nullptr && is.batch != rows) place_.in->set_group(is.batch, now);
+  if (is.batch == rows) return;
+  if (place_.in != nullptr)
+    place_.in->set_group(is.batch, now);
+  else
+    place_.source->set_group(is.batch, now);
 }
 
 std::uint64_t SimulatedStage::first_ready() const {
   if (place_.source == nullptr) return place_.in->first_ready();
-  return place_.source->has_item() ? place_.source->next_index() : kNoIndex;
+  return place_.source->has_group() ? place_.source->next_index() : kNoIndex;
 }
 
 bool SimulatedStage::claim(SimulatedPacket& packet, const StageAllocation& allotted, int active,
@@ -102,14 +106,15 @@ bool SimulatedStage::claim(SimulatedPacket& packet, const StageAllocation& allot
 }
 
 bool SimulatedStage::claim_source(SimulatedPacket& packet, const ClaimLimits& limits) {
-  if (!place_.source->has_item()) return false;
+  if (!place_.source->has_group()) return false;
   packet.first = place_.source->next_index();
   std::uint64_t allowed = limits.limit;
   if (packet.first == limits.exempt) allowed = std::max(allowed, packet.first + 1);
   if (packet.first >= allowed) return false;
-  packet.count =
-      place_.source->take(std::min<std::uint64_t>(allowed - packet.first, limits.most_live));
-  packet.live = packet.count;
+  const std::uint64_t rows = gathers_ ? static_cast<std::uint64_t>(is_.batch) : 1;
+  const std::uint64_t most = std::max<std::uint64_t>(1, limits.most_live / rows);
+  packet.count = place_.source->take(std::min(allowed - packet.first, most));
+  packet.live = packet.count * rows;
   packet.in_bytes = 0;
   packet.all_live = true;
   return true;
