@@ -3,10 +3,14 @@
 #include <weir/error.hpp>
 
 #include "policies/balance_policy.hpp"
+#include "policies/hill_climb_policy.hpp"
+#include "policies/mindspore_policy.hpp"
 #include "policies/nearest_name.hpp"
 #include "policies/static_policy.hpp"
+#include "policies/tfdata_policy.hpp"
 
 #include <algorithm>
+#include <functional>
 #include <string>
 
 #include <fmt/format.h>
@@ -33,6 +37,14 @@ constexpr std::string_view kLookingSettings[] = {"window",
                                                  "consumer_hold",
                                                  "consumer_hold_time"};
 
+using detail::HillClimbPolicy;
+using detail::MindsporePolicy;
+using detail::StaticPolicy;
+using detail::TfdataPolicy;
+
+// Of MindSpore's rule alone.
+constexpr std::string_view kStartWorkers = "start_workers";
+
 std::vector<SettingInfo> looking_settings() {
   std::vector<SettingInfo> some;
   for (const SettingInfo& info : settings())
@@ -40,6 +52,61 @@ std::vector<SettingInfo> looking_settings() {
         std::end(kLookingSettings))
       some.push_back(info);
   return some;
+}
+
+std::vector<SettingInfo> mindspore_settings() {
+  std::vector<SettingInfo> some = looking_settings();
+  for (const SettingInfo& info : settings())
+    if (info.name == kStartWorkers) some.push_back(info);
+  return some;
+}
+
+std::vector<SettingInfo> balance_settings() {
+  std::vector<SettingInfo> all = settings();
+  std::erase_if(all, [](const SettingInfo& info) { return info.name == kStartWorkers; });
+  return all;
+}
+
+struct PolicyRow {
+  PolicyInfo info;
+  std::function<std::unique_ptr<Policy>(bool strict, const PolicySettings& settings)> make;
+};
+
+template <class Made, auto... choice>
+std::unique_ptr<Policy> made(bool strict, const PolicySettings& settings) {
+  return std::make_unique<Made>(choice..., strict, settings);
+}
+
+const std::vector<PolicyRow>& policy_rows() {
+  using Choice = StaticPolicy::Choice;
+  using RollBack = MindsporePolicy::RollBack;
+  static const std::vector<PolicyRow> kRows = {
+      {{"balance",
+        "the default: ramp, jump to the exact solution, verify each move, park idle workers",
+        balance_settings()},
+       made<detail::BalancePolicy>},
+      {{"share", "no controller: all workers, each stays in its stage while there is work",
+        looking_settings()},
+       made<StaticPolicy, Choice::share>},
+      {{"even", "no controller: all workers, shared out alike; with strict whole and apart",
+        looking_settings()},
+       made<StaticPolicy, Choice::even>},
+      {{"fixed", "keeps the settings in force, or those that were loaded", looking_settings()},
+       made<StaticPolicy, Choice::fixed>},
+      {{"hill_climb", "to compare with: lets the number of workers swing, as .NET's thread pool",
+        looking_settings()},
+       made<HillClimbPolicy>},
+      {{"mindspore", "to compare with: MindSpore's rule as coded, back to the first saved settings",
+        mindspore_settings()},
+       made<MindsporePolicy, RollBack::to_first_saved>},
+      {{"mindspore_meant", "to compare with: MindSpore's rule as meant, back to the best settings",
+        mindspore_settings()},
+       made<MindsporePolicy, RollBack::to_best>},
+      {{"tfdata", "to compare with: tf.data's latency model, climbed until the budget is used up",
+        looking_settings()},
+       made<TfdataPolicy>},
+  };
+  return kRows;
 }
 
 }  // namespace
@@ -91,16 +158,11 @@ std::string_view name_of(Outcome::Verdict verdict) {
 }
 
 const std::vector<PolicyInfo>& policies() {
-  static const std::vector<PolicyInfo> kPolicies = {
-      {"balance",
-       "the default: ramp, jump to the exact solution, verify each move, park idle workers",
-       settings()},
-      {"share", "no controller: all workers, each stays in its stage while there is work",
-       looking_settings()},
-      {"even", "no controller: all workers, shared out alike; with strict whole and apart",
-       looking_settings()},
-      {"fixed", "keeps the settings in force, or those that were loaded", looking_settings()},
-  };
+  static const std::vector<PolicyInfo> kPolicies = [] {
+    std::vector<PolicyInfo> all;
+    for (const PolicyRow& row : policy_rows()) all.push_back(row.info);
+    return all;
+  }();
   return kPolicies;
 }
 
@@ -118,14 +180,9 @@ const PolicyInfo& policy_info(std::string_view name, const std::string& where) {
 std::unique_ptr<Policy> make_policy(std::string_view name, bool strict,
                                     const PolicySettings& settings) {
   const std::string_view known = policy_info(name).name;
-  using Choice = detail::StaticPolicy::Choice;
-  if (known == "share")
-    return std::make_unique<detail::StaticPolicy>(Choice::share, strict, settings);
-  if (known == "even")
-    return std::make_unique<detail::StaticPolicy>(Choice::even, strict, settings);
-  if (known == "fixed")
-    return std::make_unique<detail::StaticPolicy>(Choice::fixed, strict, settings);
-  return std::make_unique<detail::BalancePolicy>(strict, settings);
+  const auto row = std::find_if(policy_rows().begin(), policy_rows().end(),
+                                [&](const PolicyRow& each) { return each.info.name == known; });
+  return row->make(strict, settings);
 }
 
 }  // namespace weir

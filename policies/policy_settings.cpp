@@ -131,6 +131,8 @@ const std::vector<SettingRow>& setting_rows() {
           "how long the consumer must be the limit before it is so labelled"),
       row("release_margin", kNumber, 1, 10, &S::release_margin,
           "rate to be able to hold, over the consumer's"),
+      row("start_workers", kWhole, 1, 1024, &S::start_workers,
+          "workers of each stage at the start of MindSpore's rule, whose own default is 8"),
   };
   return kRows;
 }

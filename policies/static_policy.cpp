@@ -1,12 +1,11 @@
 #include "policies/static_policy.hpp"
 
 #include "policies/allotment.hpp"
-#include "policies/plan.hpp"
 
 namespace weir::detail {
 
 StaticPolicy::StaticPolicy(Choice choice, bool strict, const PolicySettings& settings)
-    : choice_(choice), strict_(strict), settings_(settings), meter_(settings.verify_seconds) {}
+    : choice_(choice), strict_(strict), settings_(settings), verified_(settings, strict) {}
 
 Decision StaticPolicy::start(const Observation& first, const std::optional<Allocation>& start) {
   Decision decision;
@@ -32,13 +31,7 @@ Decision StaticPolicy::decide(const Observation& seen) {
   Decision decision;
   decision.phase = "steady";
   decision.reason = "this policy does not move";
-  if (!seen.valid || seen.first_after_change) return decision;
-  meter_.add(seen);
-  const Plan plan = make_plan(seen, settings_, strict_, settings_.release_margin);
-  if (plan.trusted && !seen.contended) {
-    standing_.best_verified = seen.current;
-    standing_.best_per_second = meter_.per_second(seen, plan.binding);
-  }
+  verified_.note(seen, standing_);
   return decision;
 }
 

@@ -5,7 +5,7 @@
 #include <weir/export.hpp>
 #include <weir/policy.hpp>
 
-#include "policies/rate_meter.hpp"
+#include "policies/verified_rate.hpp"
 
 namespace weir::detail {
 
@@ -31,7 +31,7 @@ class WEIR_EXPORT StaticPolicy final : public Policy {
   const Choice choice_;
   const bool strict_;
   const PolicySettings settings_;
-  RateMeter meter_;
+  VerifiedRate verified_;
   Standing standing_;
 };
 

@@ -54,9 +54,11 @@ int policies_verb(const CommandLine& line, SignalWatch&) {
       write_output(document_text(document));
       return 0;
     }
+    std::size_t width = 0;
+    for (const PolicyInfo& policy : policies()) width = std::max(width, policy.name.size());
     std::string text;
     for (const PolicyInfo& policy : policies())
-      text += fmt::format("{:<10}  {}\n", policy.name, policy.summary);
+      text += fmt::format("{:<{}}  {}\n", policy.name, width, policy.summary);
     write_output(text + "\nweir policies NAME shows the settings.\n");
     return 0;
   }

@@ -63,6 +63,8 @@ struct PolicySettings {
   double consumer_rearm = 0.03;
   double consumer_hold_seconds = 0.5;
   double release_margin = 1.1;
+  // Of one other policy.
+  int start_workers = 1;
 };
 
 /// How a setting is written: 100ms, 2s; 5% or 0.05; a whole number; a plain number.
