@@ -123,9 +123,10 @@ void DecisionLog::begin(const TuningOptions& options, const Observation& first,
   put(line_of(line));
 }
 
-void DecisionLog::write(const LookInput& given, const Observation& seen, const Decision& decision,
-                        const std::vector<std::string>& corrections, bool applied) {
+void DecisionLog::write(const Line& what) {
   if (file_ < 0) return;
+  const Observation& seen = what.seen;
+  const Decision& decision = what.decision;
   const std::vector<std::string> names = stage_names(seen);
   Json line{{"time", seen.time_seconds},
             {"window", rounded_json(seen.window_seconds)},
@@ -141,16 +142,18 @@ void DecisionLog::write(const LookInput& given, const Observation& seen, const D
   line["bound_shared"] = rounded_json(seen.bounds.shared_per_second);
   line["bound_whole"] = rounded_json(seen.bounds.whole_per_second);
   line["needed_workers"] = seen.bounds.needed_workers;
+  line["moves"] = what.standing.moves;
+  line["settled"] = what.standing.settled;
   Json& loaders = line["loaders"] = Json::array();
   for (const LoaderObservation& loader : seen.loaders) loaders.push_back(json_of(loader));
   Json& stages = line["stages"] = Json::array();
   for (std::size_t i = 0; i < seen.stages.size(); ++i)
     stages.push_back(json_of(seen.stages[i], names[i]));
   Json& wanted = line["decision"] = decision_json(decision, names);
-  if (decision.allocation) wanted["applied"] = applied;
-  if (!corrections.empty()) line["guard"] = corrections;
+  if (decision.allocation) wanted["applied"] = what.applied;
+  if (!what.corrections.empty()) line["guard"] = what.corrections;
   if (decision.outcome) line["outcome"] = outcome_json(*decision.outcome);
-  line["observation"] = looks_.write(given);
+  line["observation"] = looks_.write(what.given);
   put(line_of(line));
 }
 

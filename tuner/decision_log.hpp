@@ -35,9 +35,16 @@ class WEIR_EXPORT DecisionLog {
   /// `start`: the allocation that the policy is told to begin with.
   void begin(const TuningOptions& options, const Observation& first,
              const std::optional<Allocation>& start);
-  /// `given` is what `seen` was made from.
-  void write(const LookInput& given, const Observation& seen, const Decision& decision,
-             const std::vector<std::string>& corrections, bool applied);
+  /// One look: what was given to the tuner, what it saw in it and wants, and what became of that.
+  struct Line {
+    const LookInput& given;
+    const Observation& seen;
+    const Decision& decision;
+    const Standing& standing;
+    const std::vector<std::string>& corrections;
+    bool applied = false;
+  };
+  void write(const Line& line);
   /// Why lines are missing; empty: none are. Writing ends with the first failure.
   [[nodiscard]] const std::string& error() const { return error_; }
 

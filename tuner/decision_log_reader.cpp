@@ -141,6 +141,8 @@ LogWindow window_of(const Json& object, const LogHead& head, LookRecord& looks) 
   LogWindow window;
   window.seen = observation_of(fields, head);
   fields("left_out", window.left_out);
+  fields("moves", window.moves);
+  fields("settled", window.settled);
   Json bare = *decision;
   bare.erase("applied");  // what became of it is not the policy's
   window.decision = decision_of(*decision, head.stage_names);

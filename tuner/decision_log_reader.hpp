@@ -38,6 +38,8 @@ struct LogWindow {
   std::string left_out;  ///< why it was not judged by; empty: it was
   Decision decision;
   bool applied = false;
+  int moves = 0;         ///< so far
+  bool settled = false;  ///< after this window
   std::vector<std::string> corrections;
   std::optional<LookInput> given;  ///< not in logs of version 1
   std::string decision_text;       ///< decision and outcome as written, to compare with

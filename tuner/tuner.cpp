@@ -72,7 +72,8 @@ double Tuner::begin(const Snapshot& snapshot) {
   std::vector<std::string> corrections;
   const bool applied = apply(decision, first, corrections);
   changed_ = true;  // whatever was measured before belongs to nobody
-  log_.write({snapshot, current, false}, first, decision, corrections, applied);
+  const LookInput given{snapshot, current, false};
+  log_.write({given, first, decision, policy_->standing(), corrections, applied});
   publish(first, decision, applied);
   return lengths_.next(first, decision.look_again_seconds, true);
 }
@@ -94,7 +95,7 @@ double Tuner::step() {
   const Decision decision = policy_->decide(seen);
   std::vector<std::string> corrections;
   const bool applied = apply(decision, seen, corrections);
-  log_.write(given, seen, decision, corrections, applied);
+  log_.write({given, seen, decision, policy_->standing(), corrections, applied});
   publish(seen, decision, applied);
   return lengths_.next(seen, decision.look_again_seconds, applied);
 }
