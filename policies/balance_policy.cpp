@@ -13,20 +13,6 @@
 namespace weir::detail {
 namespace {
 
-constexpr double kMarginStep = 0.1;
-constexpr int kWindowsToFill = 5;  // before a consumer that still waits is taken as waiting
-constexpr int kRegretWindows = 3;
-constexpr double kRelearnSeconds = 5.0;  // then act on what is known, trusted or not
-constexpr double kStrictGain = 0.02;     // whole workers: a gain that small is worth it when sure
-constexpr double kStrictError = 0.01;
-
-double most_wait(const Observation& seen) {
-  double wait = 0;
-  for (const LoaderObservation& loader : seen.loaders)
-    if (takes_part(loader)) wait = std::max(wait, loader.wait_share);
-  return wait;
-}
-
 bool some_drifted(const Observation& seen, double share) {
   for (std::size_t i = 0; i < seen.stages.size(); ++i)
     if (seen.stages[i].drifted && matters(seen, i, share)) return true;
@@ -40,9 +26,12 @@ BalancePolicy::BalancePolicy(bool strict, const PolicySettings& settings)
       settings_(settings),
       ramp_(settings),
       meter_(0.5 * settings.verify_seconds),
-      needs_(settings.shrink_memory_seconds),
-      failed_(settings),
-      margin_(settings.release_margin) {}
+      best_(settings),
+      headroom_(settings),
+      contention_(settings),
+      depth_(settings),
+      probe_(settings),
+      failed_(settings) {}
 
 std::string BalancePolicy::name_of_phase(Phase phase) {
   switch (phase) {
@@ -56,6 +45,8 @@ std::string BalancePolicy::name_of_phase(Phase phase) {
       return "verify";
     case Phase::steady:
       return "steady";
+    case Phase::probe:
+      return "probe";
     case Phase::relearn:
       return "relearn";
   }
@@ -63,7 +54,7 @@ std::string BalancePolicy::name_of_phase(Phase phase) {
 }
 
 Plan BalancePolicy::plan_for(const Observation& seen, Pace pace) const {
-  Plan plan = make_plan(seen, settings_, strict_, margin_, pace);
+  Plan plan = make_plan(seen, settings_, strict_, headroom_.margin(), pace);
   plan.lowered = steps_.apply(seen, plan.allocation);
   if (!plan.lowered || !strict_) return plan;
   // Sharing makes up for a lower target; whole workers give what they give.
@@ -93,13 +84,19 @@ Decision BalancePolicy::change(MoveKind kind, Allocation to, const Observation& 
   decision.reason = std::move(reason);
   decision.phase = name_of_phase(phase_);
   decision.allocation = std::move(to);
+  if (kind == MoveKind::depth) return decision;
+  meter_.clear();
+  windows_ = confirmed_ = 0;
+  depth_.clear();
+  contention_.changed();
+  if (kind == MoveKind::probe) return decision;
   if (kind != MoveKind::start && kind != MoveKind::ramp) ++standing_.moves;
   standing_.settled = false;
   standing_.settled_at_seconds = seen.time_seconds;
-  meter_.clear();
   waited_seconds_ = 0;
-  windows_ = confirmed_ = waiting_ = below_best_ = 0;
-  held_ = false;
+  best_.changed();
+  headroom_.changed();
+  probe_.reset();
   return decision;
 }
 
@@ -123,11 +120,19 @@ Decision BalancePolicy::start(const Observation& first, const std::optional<Allo
 }
 
 Decision BalancePolicy::decide(const Observation& seen) {
+  last_gain_ = 0;
   steps_.note(seen);
   steps_.note(seen.current);
+  if (!contention_.holds_back()) return judge(seen);
+  Observation narrowed = seen;  // to the workers that get a CPU
+  narrowed.budget = contention_.workers(seen.budget);
+  return judge(narrowed);
+}
+
+Decision BalancePolicy::judge(const Observation& seen) {
   const bool counted = seen.valid && !seen.first_after_change;
   const bool learning = phase_ == Phase::ramp || phase_ == Phase::spread;
-  last_gain_ = 0;
+  if (seen.by_hand) return on_hand(seen);
   if (!learning && phase_ != Phase::relearn && some_drifted(seen, settings_.matters))
     return on_drift(seen);
   if (!counted) {
@@ -139,6 +144,8 @@ Decision BalancePolicy::decide(const Observation& seen) {
   ++windows_;
   waited_seconds_ += seen.window_seconds;
   meter_.add(seen);
+  if (!learning)
+    if (std::optional<Decision> decision = contention(seen)) return *decision;
   switch (phase_) {
     case Phase::ramp:
       return in_ramp(seen);
@@ -150,6 +157,8 @@ Decision BalancePolicy::decide(const Observation& seen) {
       return in_verify(seen);
     case Phase::relearn:
       return in_relearn(seen);
+    case Phase::probe:
+      return in_probe(seen);
     case Phase::steady:
       break;
   }
@@ -172,7 +181,7 @@ Decision BalancePolicy::in_ramp(const Observation& seen) {
 
 Decision BalancePolicy::in_spread(const Observation& seen) {
   const Plan plan = plan_for(seen);
-  const bool waited = waited_seconds_ >= kRelearnSeconds;
+  const bool waited = waited_seconds_ >= settings_.relearn_seconds;
   if (!plan.trusted && !waited) return hold("stages are not known well enough yet");
   return jump(seen, plan, &meter_, "the stages are known");
 }
@@ -180,7 +189,7 @@ Decision BalancePolicy::in_spread(const Observation& seen) {
 Decision BalancePolicy::in_probation(const Observation& seen) {
   if (windows_ < settings_.probation_windows) return hold("on probation");
   const Plan plan = plan_for(seen);
-  if (!plan.known && waited_seconds_ < kRelearnSeconds) return hold("on probation");
+  if (!plan.known && waited_seconds_ < settings_.relearn_seconds) return hold("on probation");
   phase_ = Phase::steady;
   accept(seen);
   return in_steady(seen);
@@ -228,27 +237,31 @@ Decision BalancePolicy::in_verify(const Observation& seen) {
     decision.outcome = outcome;
     return decision;
   }
-  const Allocation failed = seen.current;
-  failed_.mark(failed, seen.time_seconds);
   failed_.mark(under_trial_, seen.time_seconds);
-  const bool known_best = standing_.best_verified && !best_is_stale_;
-  Allocation back = known_best ? *standing_.best_verified : before_;
-  back.structure = seen.current.structure;
   Decision decision =
-      change(MoveKind::rollback, std::move(back), seen, standing_.best_per_second,
-             fmt::format("the move brought {:+.1f}% instead of {:+.1f}%: back to {}",
-                         100 * outcome->realised_gain, 100 * outcome->predicted_gain,
-                         known_best ? "the best verified settings" : "the settings before it"));
+      roll_back(seen, fmt::format("the move brought {:+.1f}% instead of {:+.1f}%",
+                                  100 * outcome->realised_gain, 100 * outcome->predicted_gain));
   decision.outcome = outcome;
   return decision;
 }
 
+Decision BalancePolicy::roll_back(const Observation& seen, std::string reason) {
+  failed_.mark(seen.current, seen.time_seconds);
+  const bool known = best_.known();
+  Allocation back = known ? *best_.allocation() : before_;
+  back.structure = seen.current.structure;
+  return change(MoveKind::rollback, std::move(back), seen, best_.per_second(),
+                reason + (known ? ": back to the best verified settings"
+                                : ": back to the settings before it"));
+}
+
 Decision BalancePolicy::on_drift(const Observation& seen) {
   failed_.clear();
-  needs_.clear();
+  headroom_.reset();
   verification_.reset();
-  best_is_stale_ = true;
-  margin_ = settings_.release_margin;
+  best_.make_stale();
+  depth_.clear();
+  probe_.reset();
   phase_ = Phase::relearn;
   std::string names;
   for (const StageObservation& stage : seen.stages)
@@ -275,7 +288,7 @@ Decision BalancePolicy::in_relearn(const Observation& seen) {
     return change(MoveKind::rearm, std::move(freely), seen, 0,
                   "the consumer waits while costs are learnt: use all workers");
   }
-  const bool waited = waited_seconds_ >= kRelearnSeconds;
+  const bool waited = waited_seconds_ >= settings_.relearn_seconds;
   if (!plan.trusted && !waited) return hold("changed stages are not known well enough yet");
   if (!plan.known) return hold("a stage has not completed anything yet");
   if (!differs(seen.current, plan.allocation) &&
@@ -287,24 +300,57 @@ Decision BalancePolicy::in_relearn(const Observation& seen) {
   return jump(seen, plan, nullptr, "the new costs are known");
 }
 
+// Respected: it is in force until the next decision, which begins from it.
+Decision BalancePolicy::on_hand(const Observation& seen) {
+  phase_ = Phase::probation;
+  verification_.reset();
+  best_.make_stale();
+  failed_.clear();
+  before_ = seen.current;
+  meter_.clear();
+  probe_.reset();
+  depth_.clear();
+  contention_.changed();
+  headroom_.changed();
+  windows_ = 0;
+  waited_seconds_ = 0;
+  standing_.settled = false;
+  standing_.settled_at_seconds = seen.time_seconds;
+  return hold("somebody else changed the allocation: go on from it");
+}
+
+// Workers without a CPU only push out others; this may interrupt whatever is going on.
+std::optional<Decision> BalancePolicy::contention(const Observation& seen) {
+  const std::optional<ContentionControl::Advice> advice = contention_.advise(seen);
+  if (!advice) return std::nullopt;
+  Observation narrowed = seen;
+  narrowed.budget = advice->workers;
+  if (!advice->fewer && seen.current.active < seen.budget) return std::nullopt;  // enough already
+  const Plan plan = plan_for(narrowed);
+  Allocation to = plan.known ? plan.allocation : seen.current;
+  to.active = std::min(to.active, advice->workers);
+  if (strict_ && !plan.known) return std::nullopt;
+  verification_.reset();
+  if (phase_ == Phase::verify || phase_ == Phase::probe) phase_ = Phase::steady;
+  before_ = seen.current;
+  return change(advice->fewer ? MoveKind::yield : MoveKind::recover, std::move(to), seen,
+                plan.per_second, advice->reason);
+}
+
 bool BalancePolicy::consumer_full(const Observation& seen) const {
   return most_wait(seen) <= settings_.consumer_hold;
 }
 
 bool BalancePolicy::excused(const Observation& seen) const {
-  return consumer_full(seen) || seen.contended || seen.label == "source" || seen.label == "memory";
+  return consumer_full(seen) || seen.contended || contention_.holds_back() ||
+         seen.label == "source" || seen.label == "memory";
 }
 
 void BalancePolicy::accept(const Observation& seen) {
-  if (seen.contended) return;
-  const double rate = meter_.per_second(seen, binding_stage(seen));
-  const bool first = !standing_.best_verified || best_is_stale_;
-  const bool worse = rate < (1.0 - 0.5 * settings_.dead_band) * standing_.best_per_second;
-  if (!first && worse && !excused(seen)) return;
-  standing_.best_verified = seen.current;
-  standing_.best_per_second = rate;
-  best_is_stale_ = false;
-  best_label_ = seen.label;
+  if (contention_.holds_back()) return;
+  best_.offer(seen, meter_.per_second(seen, binding_stage(seen)), excused(seen));
+  standing_.best_verified = best_.allocation();
+  standing_.best_per_second = best_.per_second();
 }
 
 double BalancePolicy::predicted_gain(const Observation& seen, const Plan& plan) const {
@@ -319,9 +365,7 @@ Decision BalancePolicy::in_steady(const Observation& seen) {
   const Plan plan = plan_for(seen);
   if (!plan.known) return hold("a stage has not completed anything yet");
   // The shrink memory keeps the present needs; the peak rate would make it remember twice as long.
-  needs_.add(plan_for(seen, Pace::present).allocation.active, seen.time_seconds);
-  held_ = held_ || seen.label == "consumer";
-  waiting_ = most_wait(seen) > settings_.consumer_rearm ? waiting_ + 1 : 0;
+  headroom_.note(seen, plan_for(seen, Pace::present).allocation.active);
   last_gain_ = predicted_gain(seen, plan);
 
   const bool suspect = std::any_of(seen.stages.begin(), seen.stages.end(),
@@ -333,26 +377,64 @@ Decision BalancePolicy::in_steady(const Observation& seen) {
   if (!decision) decision = gain(seen, plan);
   if (!decision) decision = regret(seen, plan);
   if (decision) return *decision;
-  if (standing_.best_verified && !differs(*standing_.best_verified, seen.current) &&
-      !seen.contended)
-    standing_.best_per_second = meter_.per_second(seen, plan.binding);
+  if (best_.known() && !differs(*best_.allocation(), seen.current)) accept(seen);
   if (windows_ >= settings_.settled_windows) standing_.settled = true;
+  decision = probe(seen);
+  if (!decision) decision = depth(seen);
+  if (decision) return *decision;
   return hold(seen.label == "source" ? "the source is the limit" : "nothing is to be gained");
+}
+
+std::optional<Decision> BalancePolicy::probe(const Observation& seen) {
+  if (windows_ < settings_.settled_windows) return std::nullopt;
+  const std::optional<Allocation> tried = probe_.begin(seen);
+  if (!tried) return std::nullopt;
+  phase_ = Phase::probe;
+  return change(MoveKind::probe, *tried, seen, 0, probe_.reason());
+}
+
+Decision BalancePolicy::in_probe(const Observation& seen) {
+  switch (probe_.advance(seen)) {
+    case Probe::Step::wait:
+      return hold("a probe is under way");
+    case Probe::Step::back:
+      return change(MoveKind::probe, probe_.original(), seen, 0, "the same without the probe");
+    case Probe::Step::over:
+      phase_ = Phase::steady;
+      return hold("no more: " + probe_.reason());
+    case Probe::Step::adopt:
+      break;
+  }
+  phase_ = Phase::steady;
+  Plan to;
+  to.allocation = probe_.probed();
+  to.binding = binding_stage(seen);
+  Verification::Promise promise;
+  promise.kind = MoveKind::move;
+  promise.binding = to.binding;
+  promise.before = meter_.rate(seen, to.binding);
+  promise.gain_required = false;
+  return try_out(MoveKind::move, to, seen, promise, probe_.reason());
+}
+
+std::optional<Decision> BalancePolicy::depth(const Observation& seen) {
+  const std::optional<DepthControl::Advice> advice = depth_.advise(seen);
+  if (!advice) return std::nullopt;
+  return change(MoveKind::depth, advice->allocation, seen, 0, advice->reason);
 }
 
 // The consumer is the limit by the model and waits all the same: more workers, at once.
 std::optional<Decision> BalancePolicy::rearm(const Observation& seen, const Plan& plan) {
-  const bool waits = waiting_ > 0 && (held_ || waiting_ >= kWindowsToFill);
-  if (!waits || !plan.consumer_limited || seen.label == "source" ||
+  if (!headroom_.lacking() || !plan.consumer_limited || seen.label == "source" ||
       seen.current.active >= seen.budget)
     return std::nullopt;
   Plan more = plan;
   while (more.allocation.active <= seen.current.active && more.consumer_limited) {
-    margin_ += kMarginStep;
+    headroom_.widen();
     more = plan_for(seen);
   }
   if (more.allocation.active <= seen.current.active) return std::nullopt;
-  needs_.clear();
+  headroom_.forget_needs();
   Verification::Promise promise;
   promise.kind = MoveKind::rearm;
   promise.binding = more.binding;
@@ -364,7 +446,7 @@ std::optional<Decision> BalancePolicy::rearm(const Observation& seen, const Plan
 
 // Workers that were not needed for a while are parked, if the rate is held without them.
 std::optional<Decision> BalancePolicy::release(const Observation& seen, const Plan& plan) {
-  const int most = needs_.largest(seen.time_seconds);
+  const int most = headroom_.needed(seen);
   if (most == 0 || most >= seen.current.active || seen.contended || seen.label == "source")
     return std::nullopt;
   if (strict_ && plan.allocation.active != most) return std::nullopt;
@@ -401,7 +483,8 @@ std::optional<Decision> BalancePolicy::next_step(const Observation& seen, const 
 std::optional<Decision> BalancePolicy::gain(const Observation& seen, const Plan& plan) {
   const double error = std::min(plan.relative_error, 0.9);
   const double dead_band = std::max(settings_.dead_band, 2 * error / (1 - error));
-  const bool sure = strict_ && error <= kStrictError && last_gain_ >= kStrictGain;
+  const bool sure =
+      strict_ && error <= settings_.strict_error && last_gain_ >= settings_.strict_gain;
   const bool wanted = plan.trusted && (last_gain_ >= dead_band || sure) &&
                       differs(seen.current, plan.allocation) &&
                       !failed_.marked(plan.allocation, seen.time_seconds) && !excused(seen);
@@ -420,19 +503,10 @@ std::optional<Decision> BalancePolicy::gain(const Observation& seen, const Plan&
 
 // Bounded regret: clearly below the best verified settings for a while, and nothing else changed.
 std::optional<Decision> BalancePolicy::regret(const Observation& seen, const Plan& plan) {
-  const double error = meter_.rate(seen, plan.binding).relative_error;
-  const double now = meter_.per_second(seen, plan.binding);
-  const bool below =
-      standing_.best_verified && !best_is_stale_ && !excused(seen) && seen.label == best_label_ &&
-      differs(*standing_.best_verified, seen.current) &&
-      now * (1.0 + 2 * error) < (1.0 - settings_.dead_band) * standing_.best_per_second;
-  below_best_ = below ? below_best_ + 1 : 0;
-  if (below_best_ < kRegretWindows) return std::nullopt;
-  failed_.mark(seen.current, seen.time_seconds);
-  Allocation back = *standing_.best_verified;
-  back.structure = seen.current.structure;
-  return change(MoveKind::rollback, std::move(back), seen, standing_.best_per_second,
-                "below the best verified settings for a while: back to them");
+  if (!best_.regret(seen, meter_.per_second(seen, plan.binding),
+                    meter_.rate(seen, plan.binding).relative_error, excused(seen)))
+    return std::nullopt;
+  return roll_back(seen, "below them for a while");
 }
 
 }  // namespace weir::detail

@@ -7,9 +7,13 @@
 #include <weir/export.hpp>
 #include <weir/policy.hpp>
 
+#include "policies/best_settings.hpp"
+#include "policies/contention_control.hpp"
+#include "policies/depth_control.hpp"
 #include "policies/failed_moves.hpp"
-#include "policies/need_memory.hpp"
+#include "policies/headroom.hpp"
 #include "policies/plan.hpp"
+#include "policies/probe.hpp"
 #include "policies/ramp.hpp"
 #include "policies/rate_meter.hpp"
 #include "policies/step_bound.hpp"
@@ -25,7 +29,9 @@ namespace weir::detail {
 /// verified by what it brought, and taken back to the best verified allocation where it brought too
 /// little. Workers that are not needed are parked after a while, at once in the jump; they come
 /// back as soon as the consumer waits. Changed costs void what was known: share freely until it is
-/// known again.
+/// known again. While others take the CPUs only those workers are used that get one. What nobody
+/// has seen is probed for a moment. Queues are made deeper on evidence alone. An allocation that
+/// somebody else sets is taken as a new start, on probation.
 ///
 /// Sampling: windows come from outside; those that mix two allocations or were left out by the
 /// observer are not judged.
@@ -47,12 +53,14 @@ class WEIR_EXPORT BalancePolicy final : public Policy {
     probation,  ///< a loaded allocation proves itself
     verify,     ///< a move is being judged
     steady,
+    probe,    ///< a worker more or less is tried for a moment
     relearn,  ///< costs changed: wait until they are known again
   };
 
   [[nodiscard]] static std::string name_of_phase(Phase phase);
   /// The solution of what is known now, no further away than a step may go.
   [[nodiscard]] Plan plan_for(const Observation& seen, Pace pace = Pace::peak) const;
+  [[nodiscard]] Decision judge(const Observation& seen);
   [[nodiscard]] Decision hold(std::string reason) const;
   [[nodiscard]] Decision change(MoveKind kind, Allocation to, const Observation& seen,
                                 double predicted, std::string reason);
@@ -63,6 +71,7 @@ class WEIR_EXPORT BalancePolicy final : public Policy {
   [[nodiscard]] Decision in_verify(const Observation& seen);
   [[nodiscard]] Decision in_relearn(const Observation& seen);
   [[nodiscard]] Decision in_steady(const Observation& seen);
+  [[nodiscard]] Decision in_probe(const Observation& seen);
 
   /// Applies `to` and begins to judge it by `promise`.
   [[nodiscard]] Decision try_out(MoveKind kind, const Plan& to, const Observation& seen,
@@ -70,11 +79,16 @@ class WEIR_EXPORT BalancePolicy final : public Policy {
   [[nodiscard]] Decision jump(const Observation& seen, const Plan& plan, const RateMeter* before,
                               const std::string& why);
   [[nodiscard]] Decision on_drift(const Observation& seen);
+  [[nodiscard]] Decision on_hand(const Observation& seen);
+  [[nodiscard]] std::optional<Decision> contention(const Observation& seen);
+  [[nodiscard]] Decision roll_back(const Observation& seen, std::string reason);
   [[nodiscard]] std::optional<Decision> rearm(const Observation& seen, const Plan& plan);
   [[nodiscard]] std::optional<Decision> release(const Observation& seen, const Plan& plan);
   [[nodiscard]] std::optional<Decision> next_step(const Observation& seen, const Plan& plan);
   [[nodiscard]] std::optional<Decision> gain(const Observation& seen, const Plan& plan);
   [[nodiscard]] std::optional<Decision> regret(const Observation& seen, const Plan& plan);
+  [[nodiscard]] std::optional<Decision> probe(const Observation& seen);
+  [[nodiscard]] std::optional<Decision> depth(const Observation& seen);
 
   void accept(const Observation& seen);
   [[nodiscard]] double predicted_gain(const Observation& seen, const Plan& plan) const;
@@ -89,22 +103,20 @@ class WEIR_EXPORT BalancePolicy final : public Policy {
   Ramp ramp_;
   RateMeter meter_;            // of the allocation in force, fading
   double waited_seconds_ = 0;  // in a phase that waits for stages to be known
-  NeedMemory needs_;
+  BestSettings best_;
+  Headroom headroom_;
+  ContentionControl contention_;
+  DepthControl depth_;
+  Probe probe_;
   FailedMoves failed_;
   StepBound steps_;
   std::optional<Verification> verification_;
-  Allocation under_trial_;  // what is being verified
-  Allocation before_;       // what to go back to when nothing is verified yet
-  double margin_;      // how far above the consumer's rate to hold; grows when it was too little
-  bool held_ = false;  // the consumer was the limit since the last change
-  bool step_pending_ = false;   // the last change was as far as a step may go, not to the solution
-  bool best_is_stale_ = false;  // costs changed since it was verified
-  int windows_ = 0;             // counted ones since the last change
-  int confirmed_ = 0;           // consecutive windows that predicted a gain
-  int waiting_ = 0;             // consecutive windows in which the consumer waited
-  int below_best_ = 0;
-  std::string best_label_;
-  double last_gain_ = 0;  // predicted in the last window, for the log
+  Allocation under_trial_;     // what is being verified
+  Allocation before_;          // what to go back to when nothing is verified yet
+  bool step_pending_ = false;  // the last change was as far as a step may go, not to the solution
+  int windows_ = 0;            // counted ones since the last change
+  int confirmed_ = 0;          // consecutive windows that predicted a gain
+  double last_gain_ = 0;       // predicted in the last window, for the log
 };
 
 }  // namespace weir::detail

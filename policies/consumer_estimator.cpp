@@ -9,6 +9,7 @@ namespace {
 constexpr double kPausedSteps = 10.0;
 constexpr double kLeastTypicalItems = 3.0;
 constexpr double kNoServiceSeconds = 1e-6;
+constexpr double kGapMemorySeconds = 20.0;
 
 // The service of an item ends with the call that follows it.
 double services_ended(const ConsumerSnapshot& consumer) {
@@ -34,6 +35,13 @@ LoaderObservation ConsumerEstimator::add(const ConsumerSnapshot& before,
   const double service = after.service_seconds - before.service_seconds;
   // The service that spans a pause (an evaluation, a checkpoint) says nothing about steps.
   const bool spans_pause = typical > 0 && ended > 0 && service / ended > kPausedSteps * typical;
+  if (spans_pause) gaps_.push_back({now_seconds, service});
+  // Ten seconds of one pause are an evaluation; a pause that recurs soon is the consumer's rhythm.
+  while (!gaps_.empty() && now_seconds - gaps_.front().time_seconds > kGapMemorySeconds)
+    gaps_.pop_front();
+  if (gaps_.size() >= 2)
+    for (const Gap& gap : gaps_)
+      seen.burst_gap_seconds = std::max(seen.burst_gap_seconds, gap.seconds);
   if (ended > 0 && !spans_pause) {
     const double squares = after.service_seconds_squared - before.service_seconds_squared;
     service_.add(ended, service, squares, ended, settings_.alpha_fast);
@@ -47,6 +55,7 @@ LoaderObservation ConsumerEstimator::add(const ConsumerSnapshot& before,
     delivered_.add(window_seconds, static_cast<double>(seen.items), 0.0, 1.0, settings_.alpha_slow);
 
   seen.service_seconds = service_.mean();
+  seen.service_cv = service_.cv();
   seen.services = services_;
   seen.throughput = delivered_.mean();
   if (seen.services > 0)

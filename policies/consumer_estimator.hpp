@@ -29,11 +29,17 @@ class WEIR_EXPORT ConsumerEstimator {
     double per_second;
   };
 
+  struct Gap {
+    double time_seconds;
+    double seconds;
+  };
+
   PolicySettings settings_;
   DecayedSums step_;        // from one item to the next, waits included
   DecayedSums service_;     // of the consumer alone
   DecayedSums delivered_;   // items over time
   std::deque<Peak> peaks_;  // of the shrink memory, falling
+  std::deque<Gap> gaps_;    // services that spanned a pause, of late
   std::uint64_t services_ = 0;
   double held_seconds_ = 0;
   double last_item_seconds_ = 0;

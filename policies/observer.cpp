@@ -46,6 +46,7 @@ std::string hint_of(const StageDelta& stage) {
   return stage.voluntary_switches > kSwitchesPerSecond * cpu ? "locks" : "";
 }
 
+// The workers are; depths and packets are carried on as they are found.
 bool same(const Allocation& a, const Allocation& b) {
   if (a.active != b.active || a.strict != b.strict || a.helping != b.helping ||
       a.stay_slack != b.stay_slack || a.groups != b.groups || a.stages.size() != b.stages.size())
@@ -53,9 +54,7 @@ bool same(const Allocation& a, const Allocation& b) {
   for (std::size_t i = 0; i < a.stages.size(); ++i) {
     const StageAllocation& x = a.stages[i];
     const StageAllocation& y = b.stages[i];
-    if (x.target != y.target || x.cap != y.cap || x.depth_items != y.depth_items ||
-        x.packet_items != y.packet_items || x.group != y.group)
-      return false;
+    if (x.target != y.target || x.cap != y.cap || x.group != y.group) return false;
   }
   return true;
 }

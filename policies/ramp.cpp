@@ -1,10 +1,12 @@
 #include "policies/ramp.hpp"
 
+#include "policies/peak_search.hpp"
 #include "policies/problem.hpp"
 
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -13,6 +15,8 @@ namespace {
 
 constexpr double kGrowth = 2.0;
 constexpr int kServicesToKnow = 3;
+constexpr int kMostTries = 8;
+constexpr double kTryItems = 30;  // a peak is flat: more items than for a doubling
 
 int total_of(const std::vector<int>& workers) {
   int total = 0;
@@ -31,6 +35,8 @@ void Ramp::begin(const Observation& first) {
     *std::max_element(workers_.begin(), workers_.end()) -= 1;
   meter_.clear();
   last_rates_.clear();
+  searching_ = false;
+  tries_ = 0;
   why_done_.clear();
 }
 
@@ -109,24 +115,70 @@ bool Ramp::gained(const Observation& seen) const {
   return now > (1.0 + settings_.ramp_gain) * last_rates_[last_binding_];
 }
 
+// By the levels that the stage has been at: where its curve is flat or falls, the number of workers
+// that is worth a look.
+std::optional<int> Ramp::level_to_try(const Observation& seen) const {
+  const StageObservation& stage = seen.stages[last_binding_];
+  if (stage.serial || stage.fixed_workers > 0) return std::nullopt;
+  PeakSearch search(settings_.plateau);
+  for (const Level& level : stage.estimate.levels)
+    if (level.service_seconds > 0)
+      search.add(static_cast<int>(std::lround(level.running)),
+                 level.running / level.service_seconds);
+  const std::optional<int> next = search.next();
+  return next && *next != workers_[last_binding_] ? next : std::nullopt;
+}
+
+void Ramp::step_to(const Observation& seen, std::vector<int> next) {
+  last_rates_.clear();
+  for (std::size_t i = 0; i < seen.stages.size(); ++i)
+    last_rates_.push_back(meter_.rate(seen, i).items_per_second);
+  workers_ = std::move(next);
+  meter_.clear();
+}
+
+// The step brought little because of the stage itself, and not of a consumer or a source.
+bool Ramp::levelled_off(const Observation& seen) const {
+  const std::vector<Level>& levels = seen.stages[last_binding_].estimate.levels;
+  if (levels.size() < 2) return false;
+  const Level& top = levels.back();
+  const Level& below = levels[levels.size() - 2];
+  if (top.service_seconds <= 0 || below.service_seconds <= 0) return false;
+  return top.running / top.service_seconds <
+         (1.0 + settings_.ramp_gain) * below.running / below.service_seconds;
+}
+
 Ramp::Advice Ramp::advance(const Observation& seen) {
   meter_.add(seen);
   if (!enough(seen)) return Advice::measure;
 
-  const std::vector<int> next = next_level(seen);
+  if (!searching_ && !gained(seen) && levelled_off(seen)) searching_ = true;
+  if (searching_ && tries_ < kMostTries) {
+    if (meter_.completions(last_binding_) < kTryItems &&
+        meter_.seconds() < settings_.window_most_seconds)
+      return Advice::measure;
+    if (const std::optional<int> next = level_to_try(seen)) {
+      std::vector<int> tried = workers_;
+      tried[last_binding_] = *next;
+      if (total_of(tried) <= seen.budget) {
+        ++tries_;
+        step_to(seen, std::move(tried));
+        return Advice::step;
+      }
+    }
+  }
+  const std::vector<int> next = searching_ ? workers_ : next_level(seen);
   std::string why;
-  if (!gained(seen))
+  if (searching_)
+    why = "the peak of " + seen.stages[last_binding_].name + " is found";
+  else if (!gained(seen))
     why = fmt::format("the last step gained less than {:g}%", 100 * settings_.ramp_gain);
   else if (next == workers_)
     why =
         total_of(workers_) >= seen.budget ? "all workers are in use" : "more workers are of no use";
   if (why.empty()) {
     last_binding_ = binding(seen);
-    last_rates_.clear();
-    for (std::size_t i = 0; i < seen.stages.size(); ++i)
-      last_rates_.push_back(meter_.rate(seen, i).items_per_second);
-    workers_ = next;
-    meter_.clear();
+    step_to(seen, next);
     return Advice::step;
   }
   // The jump needs to know every stage, and what the consumer takes.
@@ -134,7 +186,8 @@ Ramp::Advice Ramp::advance(const Observation& seen) {
   for (const LoaderObservation& loader : seen.loaders)
     if (takes_part(loader) && loader.services < kServicesToKnow) known = false;
   for (const StageObservation& stage : seen.stages) {
-    const bool measured = stage.estimate.service_seconds > 0;
+    // A stage that costs nothing has completed items and no service time.
+    const bool measured = stage.estimate.completions > 0;
     if (measured ? !stage.estimate.visits_known : !ran_ahead(stage)) known = false;
   }
   if (!known && meter_.seconds() < settings_.window_most_seconds) return Advice::measure;

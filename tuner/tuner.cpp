@@ -53,7 +53,8 @@ bool Tuner::apply(const Decision& decision, const Observation& seen,
     corrections.emplace_back("not applied: loaders came or went meanwhile");
     return false;
   }
-  changed_ = true;
+  // Other depths change no level and no rate that is being judged.
+  changed_ = decision.kind != MoveKind::depth;
   return true;
 }
 

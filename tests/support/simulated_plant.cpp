@@ -99,13 +99,16 @@ bool SimulatedPlant::has_input(int i) const {
   return loader.is.source_per_second <= 0 || loader.source_ready >= stage.is.batch;
 }
 
+std::int64_t SimulatedPlant::depth_of(int i) const {
+  return i < static_cast<int>(allocation_.stages.size()) &&
+                 allocation_.stages[index(i)].depth_items > 0
+             ? allocation_.stages[index(i)].depth_items
+             : stages_[index(i)].capacity;
+}
+
 bool SimulatedPlant::has_room(int i) const {
   const Stage& stage = stages_[index(i)];
-  const std::int64_t depth = i < static_cast<int>(allocation_.stages.size()) &&
-                                     allocation_.stages[index(i)].depth_items > 0
-                                 ? allocation_.stages[index(i)].depth_items
-                                 : stage.capacity;
-  return stage.length + stage.reserved_out < depth;
+  return stage.length + stage.reserved_out < depth_of(i);
 }
 
 void SimulatedPlant::start_packet(int w, int i) {
@@ -299,7 +302,7 @@ Snapshot SimulatedPlant::snapshot() const {
     if (!stage.started.empty())
       own.oldest_running_seconds =
           now_ - *std::min_element(stage.started.begin(), stage.started.end());
-    own.queue.capacity_items = stage.capacity;
+    own.queue.capacity_items = depth_of(static_cast<int>(i));
     own.queue.length_items = stage.length;
   }
   return result;

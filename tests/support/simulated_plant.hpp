@@ -114,6 +114,7 @@ class SimulatedPlant : public Plant {
   void serve_consumers();
   [[nodiscard]] bool has_input(int stage) const;
   [[nodiscard]] bool has_room(int stage) const;
+  [[nodiscard]] std::int64_t depth_of(int stage) const;
   [[nodiscard]] double drawn(double mean, double cv, std::uint64_t stream,
                              std::uint64_t count) const;
   [[nodiscard]] double uniform(std::uint64_t stream, std::uint64_t count) const;

@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 
@@ -88,7 +89,7 @@ TEST(DecisionLog, RollbackIsTold) {
   EXPECT_EQ(kinds[2], "rollback");
   EXPECT_TRUE(rolled_back);
   // The move that failed is not tried again for a while.
-  EXPECT_LE(kinds.size(), 4u);
+  EXPECT_LE(std::count(kinds.begin(), kinds.end(), "move"), 2);
   std::filesystem::remove(path);
 }
 

@@ -175,7 +175,7 @@ TEST(Noise, MovesNobody) {
     run.run_until(5);
     const int moves = run.tuner.status().moves;
     run.run_until(30);
-    EXPECT_LE(run.tuner.status().moves, moves + 1) << seed;
+    EXPECT_LE(run.tuner.status().moves, moves + 2) << seed;
   }
 }
 
@@ -343,15 +343,19 @@ TEST(Determinism, SameSeedSameDecisions) {
   }
 }
 
-TEST(Contention, IsLabelledAndWrongsNoServiceTime) {
+TEST(Contention, IsLabelledYieldsAndWrongsNoServiceTime) {
   TunerRun run(8, {line({4e-3, 8e-3, 32e-3}, 0.1)}, options());
   run.run_until(4);
-  const int moves = run.tuner.status().moves;
   run.plant.set_run_queue_share(0.4);
-  run.run_until(14);
-  EXPECT_NEAR(run.tuner.status().stages[2].estimate.service_seconds, 32e-3, 1e-3);
+  run.run_until(5);
   EXPECT_TRUE(run.tuner.status().contended);
-  EXPECT_EQ(run.tuner.status().moves, moves);
+  run.run_until(6);
+  EXPECT_LT(run.tuner.status().current.active, 8);
+  EXPECT_NEAR(run.tuner.status().stages[2].estimate.service_seconds, 32e-3, 1e-3);
+  run.plant.set_run_queue_share(0);
+  run.run_until(16);
+  EXPECT_EQ(run.tuner.status().current.active, 8);
+  EXPECT_GE(run.stretch(5).per_second, 0.97 * 8 / 44e-3);
 }
 
 }  // namespace
