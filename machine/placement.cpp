@@ -1,6 +1,7 @@
 #include "machine/placement.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 #include <set>
 #include <tuple>
@@ -11,7 +12,8 @@ namespace {
 
 /// One CPU in the order in which workers take places; compared from left to right.
 struct PlaceKey {
-  int sibling;          // first hardware threads before their siblings
+  int before;           // who uses the core already: its earlier threads, other processes
+  bool with_consumer;   // the consumer's core last among its like
   int slowness;         // fast kinds of core first
   int domain_position;  // grouped by node and cache domain
   int core;
@@ -27,22 +29,43 @@ void turn(std::vector<Value>& values, std::uint64_t spread) {
               values.end());
 }
 
-/// The cache domains in the order of use: node by node, the wanted node first.
+std::map<int, int> counted(const std::vector<int>& values) {
+  std::map<int, int> counts;
+  for (const int value : values) ++counts[value];
+  return counts;
+}
+
+/// The cache domains in the order of use: node by node, the wanted node first, then those with
+/// fewer strangers.
 std::map<int, int> domain_positions(const std::vector<ProcessingUnit>& units,
-                                    std::optional<int> first_node, std::uint64_t spread) {
+                                    const PlacementRequest& request, std::uint64_t spread) {
+  const std::map<int, int> taken = counted(request.taken);
   std::map<int, std::set<int>> domains_of_node;
-  for (const ProcessingUnit& unit : units) domains_of_node[unit.node].insert(unit.cache_domain);
+  std::map<int, int> taken_of_node;
+  std::map<int, int> taken_of_domain;
+  for (const ProcessingUnit& unit : units) {
+    domains_of_node[unit.node].insert(unit.cache_domain);
+    const auto found = taken.find(unit.cpu);
+    const int strangers = found == taken.end() ? 0 : found->second;
+    taken_of_node[unit.node] += strangers;
+    taken_of_domain[unit.cache_domain] += strangers;
+  }
+  const auto by_strangers = [](std::map<int, int>& strangers) {
+    return [&strangers](int left, int right) { return strangers[left] < strangers[right]; };
+  };
   std::vector<int> nodes;
   for (const auto& [node, domains] : domains_of_node) nodes.push_back(node);
   turn(nodes, spread);
-  if (first_node) {
+  std::stable_sort(nodes.begin(), nodes.end(), by_strangers(taken_of_node));
+  if (request.first_node) {
     std::stable_partition(nodes.begin(), nodes.end(),
-                          [&](int node) { return node == *first_node; });
+                          [&](int node) { return node == *request.first_node; });
   }
   std::map<int, int> positions;
   for (const int node : nodes) {
     std::vector<int> domains(domains_of_node[node].begin(), domains_of_node[node].end());
     turn(domains, spread / nodes.size());
+    std::stable_sort(domains.begin(), domains.end(), by_strangers(taken_of_domain));
     for (const int domain : domains) {
       positions.emplace(domain, static_cast<int>(positions.size()));
     }
@@ -50,43 +73,74 @@ std::map<int, int> domain_positions(const std::vector<ProcessingUnit>& units,
   return positions;
 }
 
-/// What falls to one of several local ranks on the same CPUs: whole cores side by side, and as many
-/// of each kind. With fewer cores of a kind than ranks they are shared out in turn.
-std::vector<ProcessingUnit> share_of_rank(const std::vector<ProcessingUnit>& units, int rank,
-                                          int ranks) {
-  using CorePlace = std::tuple<int, int, int>;  // node, cache domain, core
-  std::map<int, std::set<CorePlace>> cores_of_kind;
-  for (const ProcessingUnit& unit : units) {
-    cores_of_kind[unit.efficiency].emplace(unit.node, unit.cache_domain, unit.core);
-  }
-  std::set<int> mine;
-  for (const auto& [kind, cores] : cores_of_kind) {
-    const int count = static_cast<int>(cores.size());
-    int position = 0;
-    for (const CorePlace& place : cores) {
-      const bool taken = count < ranks ? position == rank % count
-                                       : static_cast<long>(position) * ranks / count == rank;
-      if (taken) mine.insert(std::get<2>(place));
-      ++position;
-    }
-  }
+/// What falls to one of several local ranks on the same CPUs: as many of each kind, side by side,
+/// so that a core is shared only where the numbers do not come out even. The remainder goes to the
+/// lowest ranks, as it does in the budget.
+std::vector<ProcessingUnit> share_of_rank(std::vector<ProcessingUnit> units, int rank, int ranks) {
+  const auto place = [](const ProcessingUnit& unit) {
+    return std::tuple(-unit.efficiency, unit.node, unit.cache_domain, unit.core, unit.cpu);
+  };
+  std::sort(units.begin(), units.end(),
+            [&](const auto& left, const auto& right) { return place(left) < place(right); });
+  const int count = static_cast<int>(units.size());
+  // Only a number of workers set by hand lets so many ranks live.
+  if (count < ranks) return {units[static_cast<std::size_t>(rank % count)]};
   std::vector<ProcessingUnit> share;
-  for (const ProcessingUnit& unit : units) {
-    if (mine.count(unit.core) != 0) share.push_back(unit);
+  int cursor = 0;  // the rank that the next odd unit goes to
+  for (std::size_t first = 0; first < units.size();) {
+    std::size_t end = first;
+    while (end < units.size() && units[end].efficiency == units[first].efficiency) ++end;
+    const int of_kind = static_cast<int>(end - first);
+    const int odd = of_kind % ranks;
+    const auto gets_odd = [&](int other) { return (other - cursor + ranks) % ranks < odd; };
+    std::size_t begin = first;
+    for (int other = 0; other < rank; ++other) {
+      begin += static_cast<std::size_t>(of_kind / ranks) + (gets_odd(other) ? 1 : 0);
+    }
+    const std::size_t own = static_cast<std::size_t>(of_kind / ranks) + (gets_odd(rank) ? 1 : 0);
+    for (std::size_t i = begin; i < begin + own; ++i) share.push_back(units[i]);
+    cursor = (cursor + odd) % ranks;
+    first = end;
   }
   return share;
+}
+
+/// How many use the core of each CPU before a worker there does. Within a core the CPUs on which
+/// nobody works come first, and the consumer's own comes behind them.
+std::map<int, int> users_before(const std::vector<ProcessingUnit>& units,
+                                const PlacementRequest& request) {
+  const std::map<int, int> taken = counted(request.taken);
+  using Thread = std::tuple<int, bool, int>;  // strangers, consumer's, cpu
+  std::map<int, std::vector<Thread>> threads_of_core;
+  for (const ProcessingUnit& unit : units) {
+    const auto found = taken.find(unit.cpu);
+    threads_of_core[unit.core].emplace_back(found == taken.end() ? 0 : found->second,
+                                            request.consumer_cpu == unit.cpu, unit.cpu);
+  }
+  std::map<int, int> before;
+  for (auto& [core, threads] : threads_of_core) {
+    std::sort(threads.begin(), threads.end());
+    int users = 0;
+    for (const Thread& thread : threads) users += std::get<0>(thread);
+    for (const Thread& thread : threads) before[std::get<2>(thread)] = users++;
+  }
+  return before;
 }
 
 std::vector<ProcessingUnit> in_order_of_use(const std::vector<ProcessingUnit>& units,
                                             const PlacementRequest& request) {
   const bool all_are_used = request.workers >= static_cast<int>(units.size());
   const std::map<int, int> positions =
-      domain_positions(units, request.first_node, all_are_used ? 0 : request.spread);
-  std::map<int, int> siblings_seen;  // counted afresh: the mask may leave out first threads
+      domain_positions(units, request, all_are_used ? 0 : request.spread);
+  const std::map<int, int> before = users_before(units, request);
+  int consumers_core = -1;
+  for (const ProcessingUnit& unit : units) {
+    if (request.consumer_cpu == unit.cpu) consumers_core = unit.core;
+  }
   std::vector<std::pair<PlaceKey, ProcessingUnit>> keyed;
   for (const ProcessingUnit& unit : units) {
-    keyed.push_back({{siblings_seen[unit.core]++, -unit.efficiency, positions.at(unit.cache_domain),
-                      unit.core, unit.cpu},
+    keyed.push_back({{before.at(unit.cpu), unit.core == consumers_core, -unit.efficiency,
+                      positions.at(unit.cache_domain), unit.core, unit.cpu},
                      unit});
   }
   std::sort(keyed.begin(), keyed.end(),
@@ -135,26 +189,17 @@ bool has_single_cpu(const std::vector<ProcessingUnit>& units, PlacementMode mode
 
 }  // namespace
 
-std::string_view to_string(PlacementMode mode) {
-  switch (mode) {
-    case PlacementMode::none:
-      return "none";
-    case PlacementMode::cache_domain:
-      return "cache_domain";
-    case PlacementMode::core:
-      return "core";
-    case PlacementMode::node:
-      return "node";
+PlacementRequest placement_request(const ThreadBudget& budget, PlacementMode mode) {
+  PlacementRequest request;
+  request.workers = budget.threads;
+  request.mode = mode;
+  request.shared_quota =
+      budget.quota && std::floor(*budget.quota) < static_cast<double>(budget.mask.size());
+  if (budget.ranks_divide) {
+    request.rank = budget.ranks.rank;
+    request.ranks = budget.ranks.size;
   }
-  return "none";
-}
-
-std::optional<PlacementMode> parse_placement_mode(std::string_view word) {
-  for (const PlacementMode mode : {PlacementMode::none, PlacementMode::cache_domain,
-                                   PlacementMode::core, PlacementMode::node}) {
-    if (word == to_string(mode)) return mode;
-  }
-  return std::nullopt;
+  return request;
 }
 
 PlacementPlan plan_placement(const Topology& topology, const CpuSet& mask,
@@ -184,7 +229,7 @@ PlacementPlan plan_placement(const Topology& topology, const CpuSet& mask,
     const ProcessingUnit& unit = order[static_cast<std::size_t>(worker) % order.size()];
     const bool node_is_known = one_node || plan.mode != PlacementMode::none;
     plan.places.push_back(
-        {worker, cpus_of_place(units, unit, plan.mode), node_is_known ? unit.node : -1});
+        {worker, cpus_of_place(units, unit, plan.mode), unit.cpu, node_is_known ? unit.node : -1});
   }
   return plan;
 }

@@ -24,4 +24,8 @@ enum class BindResult {
 /// Requires: `cpus` is not empty.
 [[nodiscard]] BindResult bind_this_thread(const CpuSet& cpus);
 
+/// The CPUs on which a thread may run, by the kernel's number of the thread, 0 for the calling one;
+/// empty where it is gone.
+[[nodiscard]] CpuSet affinity_of_thread(int thread);
+
 }  // namespace weir

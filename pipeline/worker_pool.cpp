@@ -29,6 +29,8 @@ WorkerPool::WorkerPool(Settings settings)
   active_.store(first->allocation.active, std::memory_order_relaxed);
   {
     MutexLock lock(publish_mutex_);
+    budget_ = settings_.workers;
+    wanted_active_ = first->allocation.active;
     current_.store(first.get(), std::memory_order_seq_cst);
     owned_ = std::move(first);
   }
@@ -163,6 +165,7 @@ bool WorkerPool::apply(const Allocation& allocation) {
       return false;
     auto next = std::make_unique<Assignment>(*owned_);
     next->allocation = allocation;
+    wanted_active_ = allocation.active;
     clamp(*next);
     adjust_depths(*next);
     publish(std::move(next));
@@ -172,9 +175,23 @@ bool WorkerPool::apply(const Allocation& allocation) {
   return true;
 }
 
+void WorkerPool::set_budget(int workers) {
+  {
+    MutexLock lock(publish_mutex_);
+    budget_ = std::clamp(workers, 1, this->workers());
+    auto next = std::make_unique<Assignment>(*owned_);
+    next->allocation.active = wanted_active_;
+    clamp(*next);
+    adjust_depths(*next);
+    publish(std::move(next));
+  }
+  settle_parking();
+  work_may_be_ready();
+}
+
 void WorkerPool::clamp(Assignment& assignment) const {
   Allocation& allocation = assignment.allocation;
-  allocation.active = std::clamp(allocation.active, 1, workers());
+  allocation.active = std::clamp(allocation.active, 1, budget_);
   for (int& most : allocation.groups) most = std::clamp(most, 1, workers());
   for (std::size_t i = 0; i < assignment.stages.size(); ++i) {
     StageAllocation& own = allocation.stages[i];
@@ -204,97 +221,7 @@ void WorkerPool::adjust_depths(const Assignment& assignment) const {
   }
 }
 
-// Parking and sleeping.
-
-void WorkerPool::count_unparked(int change) {
-  const Nanoseconds now = monotonic_now();
-  const int before = unparked_.load(std::memory_order_relaxed);
-  if (unparked_since_ != 0)
-    unparked_ns_ += static_cast<double>(now - unparked_since_) * static_cast<double>(before);
-  unparked_since_ = now;
-  const int after = before + change;
-  unparked_.store(after, std::memory_order_seq_cst);
-  if (after > peak_unparked_.load(std::memory_order_relaxed))
-    peak_unparked_.store(after, std::memory_order_relaxed);
-}
-
-void WorkerPool::unpark_up_to_active() {
-  while (!parked_.empty() &&
-         unparked_.load(std::memory_order_relaxed) < active_.load(std::memory_order_seq_cst)) {
-    Worker& worker = *workers_[static_cast<std::size_t>(parked_.back())];
-    parked_.pop_back();
-    worker.parked = false;
-    worker.signalled = true;
-    count_unparked(1);
-    worker.wake.notify_one();
-  }
-}
-
-void WorkerPool::settle_parking() {
-  if (!settings_.threads) return;
-  MutexLock lock(sleep_mutex_);
-  // Sleepers need no packet boundary: they are parked where they sleep, the longest sleeper first.
-  while (!sleepers_.empty() &&
-         unparked_.load(std::memory_order_relaxed) > active_.load(std::memory_order_seq_cst)) {
-    const int id = sleepers_.front();
-    sleepers_.erase(sleepers_.begin());
-    sleeping_.fetch_sub(1, std::memory_order_seq_cst);
-    workers_[static_cast<std::size_t>(id)]->parked = true;
-    parked_.push_back(id);
-    count_unparked(-1);
-  }
-  unpark_up_to_active();
-}
-
-bool WorkerPool::park(int id) {
-  Worker& worker = *workers_[static_cast<std::size_t>(id)];
-  {
-    MutexLock lock(sleep_mutex_);
-    if (unparked_.load(std::memory_order_relaxed) <= active_.load(std::memory_order_seq_cst))
-      return false;
-    worker.parked = true;
-    worker.signalled = false;
-    parked_.push_back(id);
-    count_unparked(-1);
-  }
-  wake_if_choosable(worker);  // It may have been woken for work that it leaves to another now.
-  MutexLock lock(sleep_mutex_);
-  while (!worker.signalled && !stop_.load(std::memory_order_seq_cst)) lock.wait(worker.wake);
-  return true;
-}
-
-void WorkerPool::sleep(int id) {
-  Worker& worker = *workers_[static_cast<std::size_t>(id)];
-  {
-    MutexLock lock(sleep_mutex_);
-    worker.signalled = false;
-    sleepers_.push_back(id);
-    sleeping_.fetch_add(1, std::memory_order_seq_cst);
-  }
-  // Whoever makes a stage runnable stores that first and then reads sleeping_; here it is the other
-  // way round, so that one of the two sees the other.
-  std::atomic_thread_fence(std::memory_order_seq_cst);
-  const bool choosable = look(*read(worker), worker.views);
-  worker.reading.store(nullptr, std::memory_order_seq_cst);
-  MutexLock lock(sleep_mutex_);
-  if (choosable && !worker.signalled && !worker.parked) {
-    sleepers_.erase(std::find(sleepers_.begin(), sleepers_.end(), id));
-    sleeping_.fetch_sub(1, std::memory_order_seq_cst);
-    return;
-  }
-  while (!worker.signalled && !stop_.load(std::memory_order_seq_cst)) lock.wait(worker.wake);
-}
-
-void WorkerPool::wake_one() {
-  MutexLock lock(sleep_mutex_);
-  if (sleepers_.empty()) return;
-  const int id = sleepers_.back();
-  sleepers_.pop_back();
-  sleeping_.fetch_sub(1, std::memory_order_seq_cst);
-  Worker& worker = *workers_[static_cast<std::size_t>(id)];
-  worker.signalled = true;
-  worker.wake.notify_one();
-}
+// Waking.
 
 bool WorkerPool::look(const Assignment& assignment, std::vector<StageView>& views) {
   views.resize(assignment.stages.size());
@@ -417,20 +344,17 @@ bool WorkerPool::step(int worker) {
 void WorkerPool::work(int id) {
   Worker& worker = *workers_[static_cast<std::size_t>(id)];
   if (settings_.on_start) settings_.on_start(id);
-  {
-    MutexLock lock(sleep_mutex_);
-    if (unparked_.load(std::memory_order_relaxed) < active_.load(std::memory_order_seq_cst)) {
-      count_unparked(1);
-    } else {
-      worker.parked = true;
-      parked_.push_back(id);
-      while (!worker.signalled && !stop_.load(std::memory_order_seq_cst)) lock.wait(worker.wake);
-    }
-  }
+  const auto take_place = [&] {
+    const std::uint64_t places = places_.load(std::memory_order_acquire);
+    if (worker.placed == places) return;
+    worker.placed = places;
+    if (settings_.on_place) settings_.on_place(id);
+  };
+  take_place();  // Also those that are never unparked have one.
+  start_parked_or_not(id);
   while (!stop_.load(std::memory_order_seq_cst)) {
-    if (unparked_.load(std::memory_order_relaxed) > active_.load(std::memory_order_relaxed) &&
-        park(id))
-      continue;
+    take_place();
+    if (id >= active_.load(std::memory_order_relaxed) && park(id)) continue;
     if (begin(id))
       end(id);
     else
@@ -466,7 +390,7 @@ Snapshot WorkerPool::read_all() const {
   Snapshot snapshot;
   const Nanoseconds now = monotonic_now();
   snapshot.time_seconds = static_cast<double>(now) * 1e-9;
-  snapshot.budget = workers();
+  snapshot.budget = budget_;
   snapshot.active = owned_->allocation.active;
   {
     MutexLock sleep_lock(sleep_mutex_);

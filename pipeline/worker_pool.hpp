@@ -36,8 +36,8 @@ struct LoaderStages {
 ///
 /// Algorithm: allocation and stages form one immutable Assignment, published by one pointer store
 /// and read by a worker between two packets. A worker that finds nothing sleeps; whoever makes a
-/// stage runnable wakes the last sleeper. A worker above A parks at its next packet boundary, and
-/// no work wakes it.
+/// stage runnable wakes the last sleeper. The first A workers are those that may be unparked, since
+/// places are planned in order; another parks at its next packet boundary, and no work wakes it.
 ///
 /// Locking: `sleep_mutex_` guards who sleeps and who is parked, and is touched by a working worker
 /// only when somebody sleeps; `publish_mutex_` orders changes of the assignment and is never taken
@@ -45,17 +45,19 @@ struct LoaderStages {
 /// Michael, IEEE TPDS 2004).
 ///
 /// Thread safety: all functions from any thread, unless said otherwise.
-/// Invariants: 1. unparked() <= N, and no worker is unparked while unparked() >= A; 2. a stage
-/// never starts a packet above its cap; 3. after unregister() no worker touches the loader's
-/// stages.
+/// Invariants: 1. A <= the budget <= N; unparked() <= N, and no worker is unparked while unparked()
+/// >= A; 2. a stage never starts a packet above its cap; 3. after remove() no worker touches the
+/// loader's stages.
 class WorkerPool final : public Plant {
  public:
   struct Settings {
     int workers = 1;
     bool threads = true;  ///< false: whoever calls step() is the worker
     std::uint64_t memory_bytes = ~std::uint64_t{0};
-    /// Called by each worker thread at its start with its number: binds it.
+    /// Called by each worker thread with its number: at its start; before its first packet, and
+    /// again after place_again(), to bind it; at its end.
     std::function<void(int worker)> on_start;
+    std::function<void(int worker)> on_place;
     std::function<void(int worker)> on_end;
     Allocation first;     ///< its active, strict, helping and stay_slack are the start of a run
     MachineView machine;  ///< where the host's counters are read
@@ -87,6 +89,12 @@ class WorkerPool final : public Plant {
   [[nodiscard]] Snapshot snapshot() const override WEIR_EXCLUDES(publish_mutex_);
   [[nodiscard]] Allocation allocation() const override WEIR_EXCLUDES(publish_mutex_);
   [[nodiscard]] bool apply(const Allocation& allocation) override WEIR_EXCLUDES(publish_mutex_);
+
+  /// At most `workers` of the N, and at least one, may be unparked from now on. What was asked for
+  /// above that comes back when the budget does.
+  void set_budget(int workers) WEIR_EXCLUDES(publish_mutex_);
+  /// Has each worker call `on_place` once more before its next packet.
+  void place_again() { places_.fetch_add(1, std::memory_order_release); }
 
   /// To be called after anything but a worker made a stage runnable: the consumer took something, a
   /// depth or bound was raised.
@@ -131,12 +139,14 @@ class WorkerPool final : public Plant {
     std::vector<StageView> views;
     WorkerClocks clocks;
     std::condition_variable wake;
-    bool signalled = false;  ///< under sleep_mutex_
-    bool parked = false;     ///< under sleep_mutex_
+    bool signalled = false;    ///< under sleep_mutex_
+    bool parked = false;       ///< under sleep_mutex_
+    std::uint64_t placed = 0;  ///< the worker's own: value of places_ when it was last bound
     std::thread thread;
   };
 
   void work(int worker);
+  void start_parked_or_not(int worker) WEIR_EXCLUDES(sleep_mutex_);
   void sleep(int worker) WEIR_EXCLUDES(sleep_mutex_);
   [[nodiscard]] bool park(int worker) WEIR_EXCLUDES(sleep_mutex_);
   void unpark_up_to_active() WEIR_REQUIRES(sleep_mutex_);
@@ -147,7 +157,7 @@ class WorkerPool final : public Plant {
   [[nodiscard]] static bool look(const Assignment& assignment, std::vector<StageView>& views);
   [[nodiscard]] const Assignment* read(Worker& worker);
   /// Brings what was asked for within what there is.
-  void clamp(Assignment& assignment) const;
+  void clamp(Assignment& assignment) const WEIR_REQUIRES(publish_mutex_);
   void leave(Stage* stage);
   [[nodiscard]] int last_index(const Assignment& assignment, Worker& worker) const;
   void look_at_clocks(int worker);
@@ -168,6 +178,8 @@ class WorkerPool final : public Plant {
   mutable std::vector<StageView> outside_views_ WEIR_GUARDED_BY(publish_mutex_);
   std::uint64_t assignments_ WEIR_GUARDED_BY(publish_mutex_) = 0;
   std::uint64_t structure_ WEIR_GUARDED_BY(publish_mutex_) = 0;
+  int budget_ WEIR_GUARDED_BY(publish_mutex_) = 1;
+  int wanted_active_ WEIR_GUARDED_BY(publish_mutex_) = 1;  ///< asked for last, before clamping
   mutable HostWatch host_ WEIR_GUARDED_BY(publish_mutex_);
   /// Published by this store: everything in *owned_. Readers announce themselves in
   /// Worker::reading.
@@ -183,6 +195,7 @@ class WorkerPool final : public Plant {
   std::atomic<int> unparked_{0};
   std::atomic<int> peak_unparked_{0};
   std::atomic<int> active_{1};
+  std::atomic<std::uint64_t> places_{1};
   std::atomic<bool> stop_{false};
 
   Mutex drain_mutex_;

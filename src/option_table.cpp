@@ -45,7 +45,7 @@ std::vector<OptionSpec> make_table() {
       {"--quiet", "", "results alone, no progress and no remarks", files},
       {"--json", "", "one JSON document on standard output", tables},
       {"--headroom", "", "replay cached batches", {"diagnose"}, false, true},
-      {"--pin", "none|cache_domain|core|node", "bind workers (none)", runs, false, true},
+      {"--pin", "none|cache_domain|core|node", "what workers are bound to (cache_domain)", runs},
       {"--device", "none|host|cuda|auto[:INDEX]", "where batches go (none)", runs, false, true},
       {"--serve", "[ADDR:]PORT", "a live page", runs, false, true},
       {"--report", "FILE.html", "a report", runs, false, true},

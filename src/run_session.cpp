@@ -50,8 +50,13 @@ SessionEnd run_stream(const Stream<T>& stream, const RunSettings& settings, cons
                       SignalWatch& signals, const SessionHooks& hooks) {
   SessionEnd end;
   Loader<T> loader = start(stream, settings.pipeline, options);
-  if (!settings.quiet)
-    for (const std::string& remark : loader.remarks()) write_notice("weir: " + remark + "\n");
+  std::size_t said = 0;
+  const auto say_remarks = [&] {
+    const std::vector<std::string> remarks = loader.remarks();
+    for (; said < remarks.size() && !settings.quiet; ++said)
+      write_notice("weir: " + remarks[said] + "\n");
+  };
+  say_remarks();
 
   ConsumerPlan plan{settings.steps, settings.seconds, settings.step_time, nullptr};
   if (hooks.done) plan.done = [&] { return hooks.done(loader, end.window); };
@@ -97,6 +102,7 @@ SessionEnd run_stream(const Stream<T>& stream, const RunSettings& settings, cons
     }
   }
   close();
+  say_remarks();
   if (!end.error) end.error = close_error;
   end.summary = loader.summary();
   return end;

@@ -48,6 +48,10 @@ void take_machine(const CommandLine& line, Options& options) {
     }
   }
   if (line.has("--inline")) options.run_inline = true;
+  constexpr PlacementMode kModes[] = {PlacementMode::none, PlacementMode::cache_domain,
+                                      PlacementMode::core, PlacementMode::node};
+  if (const auto mode = line.choice("--pin", {"none", "cache_domain", "core", "node"}))
+    options.pin = kModes[*mode];
 }
 
 void take_data(const CommandLine& line, Options& options) {
@@ -113,7 +117,7 @@ RunSettings run_settings(const CommandLine& line, const std::string& verb) {
   Pipeline& pipeline = settings.pipeline;
   Options& options = pipeline.options;
   take_machine(line, options);
-  for (const char* key : {"workers", "memory", "order"})
+  for (const char* key : {"workers", "memory", "order", "pin"})
     if (line.has(std::string("--") + key)) pipeline.places[key] = {std::string("--") + key, 0, 0};
   take_data(line, options);
   take_tuning(line, verb, options);

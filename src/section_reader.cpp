@@ -96,7 +96,7 @@ const std::vector<ParameterSpec>& run_specs() {
       choice("order", {"input", "any"}, "any: as samples are done"),
       choice("fuse", {"auto", "all", "off"}, "which operators become one stage"),
       choice("image_path", {"auto", "plain"}, "plain: the reference operators alone"),
-      choice("pin", {"none", "cache_domain", "core", "node"}, "where workers are bound"),
+      choice("pin", {"cache_domain", "none", "core", "node"}, "what workers are bound to"),
       spec("reserve", ParameterType::integer, "0", 0, kMostWorkers, "threads left to the consumer"),
       choice("nested_threads", {"one", "keep"}, "thread pools of the libraries that stages call"),
   };
@@ -205,7 +205,7 @@ void read_run(const YamlNode& node, const Variables& variables, Pipeline& pipeli
   options.order = run.text("order") == "any" ? Order::any : Order::input;
   const std::string& fuse = run.text("fuse");
   options.fuse = fuse == "all" ? Fuse::all : fuse == "off" ? Fuse::off : Fuse::automatic;
-  if (run.text("pin") != "none") run.reject("pin", "not in this version; leave it at none");
+  if (run.has("pin")) options.pin = parse_placement_mode(run.text("pin"));
   options.reserve = static_cast<int>(run.integer("reserve"));
   options.nested_threads =
       run.text("nested_threads") == "keep" ? NestedThreads::keep : NestedThreads::one;

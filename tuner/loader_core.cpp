@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <ctime>
+#include <map>
 #include <utility>
 
 #include <fmt/format.h>
@@ -20,7 +21,7 @@
 namespace weir::detail {
 namespace {
 
-constexpr Nanoseconds kSettleCheckInterval = 100'000'000;
+constexpr Nanoseconds kCheckInterval = 100'000'000;
 
 constexpr std::uint64_t kMebibyte = 1048576;
 
@@ -50,6 +51,25 @@ MachineIdentity identify_machine() {
   identity.memory = fmt::format("{}GiB", machine.memory_bytes >> 30U);
   identity.fingerprint = machine.fingerprint;
   return identity;
+}
+
+/// The placement of a tuned file, without places where it names none. Equal sets of CPUs are taken
+/// by one worker after another, as a plan does it.
+std::optional<PlacementPlan> places_of(const TunedFile& file) {
+  const std::optional<PlacementMode> mode = parse_placement_mode(file.placement_mode);
+  if (!mode) return std::nullopt;
+  PlacementPlan plan;
+  plan.mode = *mode;
+  std::map<std::string, std::size_t> used;
+  for (const std::string& text : file.placement_workers) {
+    WorkerPlace& place = plan.places.emplace_back();
+    place.worker = static_cast<int>(plan.places.size()) - 1;
+    place.cpus = CpuSet::parse(text).value_or(CpuSet{});
+    if (place.cpus.empty()) return std::nullopt;
+    const std::vector<int>& cpus = place.cpus.cpus();
+    place.home = cpus[used[text]++ % cpus.size()];
+  }
+  return plan;
 }
 
 /// The stages of one loader out of a snapshot of all.
@@ -95,11 +115,14 @@ LoaderCore::LoaderCore(const std::shared_ptr<const Step>& step, const Options& o
 
   PoolRequest pool;
   pool.loader = options_.name;
+  pool.request = request;
   pool.budget = budget_;
   pool.run_inline = options_.run_inline;
   pool.memory_bytes = memory_.bytes;
   pool.first = allocation;
-  pool_ = process_pool(pool);
+  pool.pin = options_.pin;
+  if (!options_.pin) pool.written = tuned_places_;
+  placed_ = process_pool(pool);
 
   Delivery::Settings delivery;
   delivery.engine.name = options_.name;
@@ -112,8 +135,8 @@ LoaderCore::LoaderCore(const std::shared_ptr<const Step>& step, const Options& o
   delivery.quarantine = options_.quarantine;
   delivery.digest = options_.digest;
   delivery.resume = options_.resume;
-  delivery_ = std::make_unique<Delivery>(std::move(plan), *pool_, std::move(delivery));
-  first_ = pool_->snapshot();
+  delivery_ = std::make_unique<Delivery>(std::move(plan), placed_->workers(), std::move(delivery));
+  first_ = placed_->workers().snapshot();
   start_allocation(allocation);
   if (options_.autotune)
     start_tuning(allocation);
@@ -181,7 +204,8 @@ TunedContext LoaderCore::tuned_context() const {
 }
 
 void LoaderCore::load_tuned() {
-  tuned_plan_ = plan_tuned(read_tuned_file(options_.tuned), tuned_context());
+  const TunedFile file = read_tuned_file(options_.tuned);
+  tuned_plan_ = plan_tuned(file, tuned_context());
   switch (tuned_plan_->action) {
     case TunedPlan::Action::refuse:
       throw Error(ErrorKind::usage, "", tuned_plan_->text);
@@ -190,25 +214,28 @@ void LoaderCore::load_tuned() {
       say(tuned_plan_->text);
       break;
     case TunedPlan::Action::use:
+      tuned_places_ = places_of(file);
       say("settings of " + options_.tuned + " used as they are, controller off");
       break;
     case TunedPlan::Action::probation:
+      tuned_places_ = places_of(file);
       say("begins with the settings of " + options_.tuned + ", on probation");
       break;
   }
 }
 
 void LoaderCore::start_allocation(const Allocation& own) {
-  const Allocation now = pool_->allocation();
+  WorkerPool& pool = placed_->workers();
+  const Allocation now = pool.allocation();
   Allocation next = now;
   if (now.stages.size() == own.stages.size()) {
     next = own;
     next.structure = now.structure;
   } else {
     // Others run already: their shares stay, and the workers that both ask for add up.
-    next.active = std::min(pool_->workers(), now.active + own.active);
+    next.active = std::min(pool.workers(), now.active + own.active);
   }
-  (void)pool_->apply(next);  // False only where another loader came or went at this moment.
+  (void)pool.apply(next);  // False only where another loader came or went at this moment.
 }
 
 void LoaderCore::start_tuning(const Allocation& start) {
@@ -223,18 +250,16 @@ void LoaderCore::start_tuning(const Allocation& start) {
     for (const StageObservation& stage : first_stages_.stages)
       tuning.start_stages.push_back(stage.name);
   }
-  tuning_ = Tuning::attach(*pool_, tuning);
+  tuning_ = Tuning::attach(placed_->workers(), tuning);
 }
 
 SlotHeader* LoaderCore::next() {
   SlotHeader* slot = delivery_->next();
-  if (options_.autotune && !options_.emit.empty()) {
-    const Nanoseconds now = monotonic_now();
-    if (now - settle_checked_ >= kSettleCheckInterval) {
-      settle_checked_ = now;
-      if (tuning_.status().settled) emit_tuned();
-    }
-  }
+  const Nanoseconds now = monotonic_now();
+  if (now - checked_ < kCheckInterval) return slot;
+  checked_ = now;
+  say_what_changed();
+  if (options_.autotune && !options_.emit.empty() && tuning_.status().settled) emit_tuned();
   return slot;
 }
 
@@ -255,7 +280,9 @@ void LoaderCore::emit_tuned() {
   origin.machine = machine_;
   origin.loader = now.loader;
   origin.memory = size_text(memory_.bytes);
-  origin.placement_mode = budget_.source == BudgetSource::forced ? "none" : "cache_domain";
+  const WorkerPlaces::Standing places = placed_->standing();
+  origin.placement_mode = to_string(places.mode);
+  origin.placement_workers = places.cpus;
   origin.at = now_text();
   for (const StageSnapshot* stage : own_stages(now.snapshot, now.loader))
     origin.queues.push_back({stage->name, stage->queue.capacity_items});
@@ -289,6 +316,7 @@ void LoaderCore::close() {
   }
   tuning_.detach();
   delivery_->close();
+  say_what_changed();
   if (failure) throw Error(*failure);
 }
 
@@ -300,6 +328,12 @@ Summary LoaderCore::summary() const {
   summary.budget_source = options_.run_inline ? "inline" : std::string(to_string(budget_.source));
   summary.placed_rows = delivery_->placed_rows();
   summary.copied_rows = delivery_->copied_rows();
+  const WorkerPlaces::Standing places = placed_->standing();
+  summary.placement.mode = to_string(places.mode);
+  summary.placement.workers = places.cpus;
+  summary.placement.pinned = places.pinned;
+  summary.placement.note = places.note;
+  if (places.refusal) summary.placement.note = to_string(*places.refusal);
   WorkerPool::Reading now = delivery_->reading();
   MutexLock lock(mutex_);
   if (last_) now = *last_;
@@ -382,6 +416,15 @@ void LoaderCore::say(const std::string& text) {
   if (options_.say) options_.say(text);
 }
 
+void LoaderCore::say_what_changed() {
+  std::vector<std::string> news;
+  {
+    MutexLock lock(mutex_);
+    news = placed_->remarks_since(pool_remarks_);
+  }
+  for (const std::string& text : news) say(text);
+}
+
 std::vector<std::string> LoaderCore::remarks() const {
   MutexLock lock(mutex_);
   return remarks_;
@@ -407,9 +450,9 @@ void LoaderCore::set_allocation(const Allocation& allocation) {
                               i, stage.depth_items, stage.packet_items));
   }
   Allocation next = allocation;
-  const Allocation now = pool_->allocation();
+  const Allocation now = placed_->workers().allocation();
   if (next.structure == 0) next.structure = now.structure;
-  if (!pool_->apply(next))
+  if (!placed_->workers().apply(next))
     throw Error(
         ErrorKind::usage, options_.name,
         fmt::format("an allocation of {} stages for a pool of {}; take allocation(), change "

@@ -40,8 +40,8 @@ class LoaderCore {
 
   [[nodiscard]] Delivery& delivery() { return *delivery_; }
   [[nodiscard]] const Delivery& delivery() const { return *delivery_; }
-  [[nodiscard]] WorkerPool& pool() { return *pool_; }
-  [[nodiscard]] const WorkerPool& pool() const { return *pool_; }
+  [[nodiscard]] WorkerPool& pool() { return placed_->workers(); }
+  [[nodiscard]] const WorkerPool& pool() const { return placed_->workers(); }
 
  private:
   void settle_options();
@@ -54,6 +54,8 @@ class LoaderCore {
   /// Returns the worker-seconds of all stages, waiting for a CPU left out.
   static double fill_stages(Summary& summary, const WorkerPool::Reading& now, double elapsed);
   void say(const std::string& text);
+  /// Passes on what the pool has to say since the last time.
+  void say_what_changed() WEIR_EXCLUDES(mutex_);
   [[nodiscard]] TunedContext tuned_context() const;
   [[nodiscard]] Observation first_observation(const StagePlan& plan) const;
 
@@ -61,11 +63,12 @@ class LoaderCore {
   ThreadBudget budget_;
   MemoryLimit memory_;
   std::optional<NestedPoolsHold> nested_;
-  std::shared_ptr<WorkerPool> pool_;  ///< shared: see process_pool()
+  std::shared_ptr<PlacedPool> placed_;  ///< shared: see process_pool()
   std::unique_ptr<Delivery> delivery_;
   Tuning tuning_;
   Snapshot first_;
   std::optional<TunedPlan> tuned_plan_;
+  std::optional<PlacementPlan> tuned_places_;
   Observation first_stages_;  ///< the stages and the budget, nothing measured
   std::uint64_t structure_ = 0;
 
@@ -73,13 +76,14 @@ class LoaderCore {
   /// it.
   mutable Mutex mutex_;
   std::vector<std::string> remarks_ WEIR_GUARDED_BY(mutex_);
+  std::size_t pool_remarks_ WEIR_GUARDED_BY(mutex_) = 0;  ///< of the pool's, passed on
   std::string emitted_ WEIR_GUARDED_BY(mutex_);
   std::string emit_remark_ WEIR_GUARDED_BY(mutex_);
   bool emitted_settled_ WEIR_GUARDED_BY(mutex_) = false;
   int emitted_moves_ WEIR_GUARDED_BY(mutex_) = -1;
   MachineIdentity machine_ WEIR_GUARDED_BY(mutex_);
   std::optional<WorkerPool::Reading> last_ WEIR_GUARDED_BY(mutex_);  ///< taken when closing
-  Nanoseconds settle_checked_ = 0;                                   ///< the consumer's
+  Nanoseconds checked_ = 0;                                          ///< the consumer's
 };
 
 }  // namespace weir::detail

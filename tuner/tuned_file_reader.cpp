@@ -1,6 +1,8 @@
 #include <weir/tuned_file.hpp>
 
+#include <weir/cpu_set.hpp>
 #include <weir/error.hpp>
+#include <weir/placement_mode.hpp>
 
 #include "policies/nearest_name.hpp"
 
@@ -308,8 +310,18 @@ TunedFile TunedFileReader::read(const std::string& text_of_file) {
   };
   const auto placement = [&](const Node& map) {
     each_key(map, "placement",
-             {{"mode", [&](const Node& n) { file.placement_mode = text(n, "mode"); }},
-              {"workers", [&](const Node& n) { file.placement_workers = texts(n, "workers"); }}});
+             {{"mode",
+               [&](const Node& n) {
+                 file.placement_mode = text(n, "mode");
+                 if (!parse_placement_mode(file.placement_mode))
+                   wrong_type(n, "mode", "none, cache_domain, core or node");
+               }},
+              {"workers", [&](const Node& n) {
+                 file.placement_workers = texts(n, "workers");
+                 for (const Node& each : n)
+                   if (CpuSet::parse(each.Scalar()).value_or(CpuSet{}).empty())
+                     wrong_type(each, "a worker's place", "a list of CPUs, as 0-3,8");
+               }}});
   };
   const auto written = [&](const Node& map) {
     TunedFile::Written& own = file.written.emplace();

@@ -56,6 +56,14 @@ struct TuningSummary {
   std::string emit_remark;  ///< why none was written, or what was said of the loaded file
 };
 
+/// Where the workers run.
+struct PlacementSummary {
+  std::string mode = "none";
+  std::vector<std::string> workers;  ///< the CPUs of each; empty where none is bound
+  int pinned = 0;                    ///< workers that the kernel says to be bound as planned
+  std::string note;                  ///< why it is not as asked for; empty: it is
+};
+
 /// What a loader did so far. `operator<<` prints it as a table.
 struct Summary {
   std::string pipeline;
@@ -71,6 +79,7 @@ struct Summary {
   int budget_active = 0;
   std::string budget_source;
   int peak_workers = 0;
+  PlacementSummary placement;
   std::uint64_t peak_bytes = 0;
   std::uint64_t memory_bound_bytes = 0;
   double wait_seconds = 0;

@@ -227,6 +227,64 @@ TEST(Budget, HoldsThroughAThousandAllocations) {
   EXPECT_LE(pool.peak_unparked(), kWorkers);
 }
 
+/// A budget that shrinks while running binds whatever was and is asked for, and what was asked for
+/// comes back with it.
+TEST(Budget, FollowsWhatTheProcessMayUse) {
+  const Watchdog watchdog("a budget that changes", std::chrono::seconds(100));
+  Witness witness;
+  for (std::atomic<int>& allowed : witness.allowed) allowed = kWorkers;
+  const WatchedPool watched;
+  detail::WorkerPool& pool = *watched.pool;
+  const WitnessedLoader training(pool, witness, 0);
+  const WitnessedLoader validation(pool, witness, 3);
+  Allocation all = pool.allocation();
+  all.active = kWorkers;
+  ASSERT_TRUE(pool.apply(all));
+  std::mt19937_64 random(5);
+  for (std::uint64_t round = 0; round < rounds(200, 40); ++round) {
+    const int budget = 1 + static_cast<int>(random() % kWorkers);
+    witness.all_allowed = kWorkers;
+    pool.set_budget(budget);
+    EXPECT_EQ(pool.snapshot().budget, budget);
+    EXPECT_EQ(pool.allocation().active, budget) << "all were asked for";
+    ASSERT_TRUE(pool.apply(all)) << "asking again changes nothing";
+    EXPECT_EQ(pool.allocation().active, budget);
+    while (pool.unparked() != budget) std::this_thread::yield();
+    while (!within(pool, pool.allocation())) std::this_thread::yield();
+    witness.all_allowed = budget;
+    for (const std::uint64_t until = witness.visits + 50; witness.visits < until;)
+      std::this_thread::yield();
+  }
+  EXPECT_EQ(witness.above_active, 0);
+  pool.set_budget(0);
+  EXPECT_EQ(pool.snapshot().budget, 1);
+  pool.set_budget(1000);
+  EXPECT_EQ(pool.snapshot().budget, kWorkers);
+}
+
+/// The workers that stay are the first ones, which have the best places.
+TEST(Budget, KeepsTheFirstWorkers) {
+  const Watchdog watchdog("the first workers");
+  Witness witness;
+  for (std::atomic<int>& allowed : witness.allowed) allowed = kWorkers;
+  const WatchedPool watched;
+  detail::WorkerPool& pool = *watched.pool;
+  const WitnessedLoader training(pool, witness, 0);
+  const WitnessedLoader validation(pool, witness, 3);
+  for (const int active : {kWorkers, 2, 4, 1, 3}) {
+    Allocation allocation = pool.allocation();
+    allocation.active = active;
+    ASSERT_TRUE(pool.apply(allocation));
+    while (pool.unparked() != active || !within(pool, allocation)) std::this_thread::yield();
+    std::array<std::uint64_t, kWorkers> before{};
+    for (std::size_t w = 0; w < kWorkers; ++w) before[w] = witness.visits_of[w];
+    for (const std::uint64_t until = witness.visits + 100; witness.visits < until;)
+      std::this_thread::yield();
+    for (std::size_t w = static_cast<std::size_t>(active); w < kWorkers; ++w)
+      EXPECT_EQ(witness.visits_of[w], before[w]) << "worker " << w << " of " << active;
+  }
+}
+
 /// Workers of one group may be in different stages; their sum is what the group allows.
 TEST(Budget, HoldsTheSharesOfGroups) {
   const Watchdog watchdog("groups");

@@ -7,6 +7,7 @@
 #include <string>
 
 #include <weir/bad_sample_policy.hpp>
+#include <weir/placement_mode.hpp>
 #include <weir/position.hpp>
 
 namespace weir {
@@ -40,6 +41,8 @@ struct Options {
   int reserve = 0;                            ///< hardware threads left to the consumer
   std::optional<std::uint64_t> memory_bytes;  ///< none: a quarter of what this process may have
   NestedThreads nested_threads = NestedThreads::one;
+  /// How workers are bound to CPUs; none: as the tuned file says, else by cache domain.
+  std::optional<PlacementMode> pin;
   /// Everything on the thread that calls next(), for debugging; no tuning.
   bool run_inline = false;
 
