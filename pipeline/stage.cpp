@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <chrono>
-#include <cmath>
 #include <utility>
 
 #include <weir/error.hpp>
@@ -11,10 +10,6 @@
 namespace weir::detail {
 namespace {
 
-constexpr double kPacketNanoseconds = 100'000;
-constexpr std::int64_t kMostPacketItems = 1024;
-constexpr std::int64_t kCachedBytes = 1 << 20;
-constexpr double kSmoothing = 0.2;
 constexpr std::size_t kChainItems = 128;
 
 }  // namespace
@@ -56,10 +51,7 @@ bool Stage::enter(int most) {
 }
 
 std::int64_t Stage::packet_items() const {
-  const double item_ns = item_ns_.load(std::memory_order_relaxed);
-  if (item_ns <= 0) return 1;
-  return std::clamp<std::int64_t>(static_cast<std::int64_t>(kPacketNanoseconds / item_ns), 1,
-                                  kMostPacketItems);
+  return packet_items_for(item_ns_.load(std::memory_order_relaxed));
 }
 
 bool Stage::claim(Packet& packet, const StageAllocation& allotted, int active) {
@@ -68,10 +60,8 @@ bool Stage::claim(Packet& packet, const StageAllocation& allotted, int active) {
   ClaimLimits limits;
   limits.limit = settings_.out->limit();
   limits.exempt = settings_.zone->exempt();
-  const int workers = std::max(1, std::min(active, allotted.cap));
-  const std::int64_t waiting = settings_.in->waiting();
-  std::int64_t items = allotted.packet_items > 0 ? allotted.packet_items : packet_items();
-  items = std::min(items, std::max<std::int64_t>(1, (waiting + workers - 1) / workers));
+  const std::int64_t items = packet_limit(allotted, item_ns_.load(std::memory_order_relaxed),
+                                          settings_.in->waiting(), active);
   limits.most_live = static_cast<std::size_t>(items);
 
   const std::uint64_t each = bytes_per_output();
@@ -322,25 +312,19 @@ void Stage::commit(Packet& packet, int worker) {
 
 void Stage::learn(const Packet& packet, Nanoseconds elapsed) {
   // Several workers may overwrite one another here; an estimate does not mind a lost update.
-  const double each = static_cast<double>(elapsed) / static_cast<double>(packet.live);
-  const double old = item_ns_.load(std::memory_order_relaxed);
-  item_ns_.store(old <= 0 ? each : old + kSmoothing * (each - old), std::memory_order_relaxed);
+  StageLearning learning;
+  learning.item_ns = item_ns_.load(std::memory_order_relaxed);
+  learning.output_mean = output_mean_.load(std::memory_order_relaxed);
+  learning.output_square = output_square_.load(std::memory_order_relaxed);
+  learning.output_most = output_most_.load(std::memory_order_relaxed);
+  learning.output_bytes = output_bytes_.load(std::memory_order_relaxed);
+  learning.add(static_cast<double>(elapsed), packet.live, packet.live_out, packet.out_bytes);
+  item_ns_.store(learning.item_ns, std::memory_order_relaxed);
   if (packet.live_out == 0) return;
-  const double bytes = static_cast<double>(packet.out_bytes) / static_cast<double>(packet.live_out);
-  const double mean = output_mean_.load(std::memory_order_relaxed);
-  const double square = output_square_.load(std::memory_order_relaxed);
-  const double new_mean = mean <= 0 ? bytes : mean + kSmoothing * (bytes - mean);
-  const double new_square =
-      mean <= 0 ? bytes * bytes : square + kSmoothing * (bytes * bytes - square);
-  output_mean_.store(new_mean, std::memory_order_relaxed);
-  output_square_.store(new_square, std::memory_order_relaxed);
-  const double most = std::max(output_most_.load(std::memory_order_relaxed), bytes);
-  output_most_.store(most, std::memory_order_relaxed);
-  // Mean and 1.65 standard deviations: the p95 of a normal distribution. Of others it may lie
-  // beyond all that was ever seen, and granting that would keep items out for nothing.
-  const double deviation = std::sqrt(std::max(0.0, new_square - new_mean * new_mean));
-  output_bytes_.store(static_cast<std::uint64_t>(std::min(most, new_mean + 1.65 * deviation)),
-                      std::memory_order_relaxed);
+  output_mean_.store(learning.output_mean, std::memory_order_relaxed);
+  output_square_.store(learning.output_square, std::memory_order_relaxed);
+  output_most_.store(learning.output_most, std::memory_order_relaxed);
+  output_bytes_.store(learning.output_bytes, std::memory_order_relaxed);
 }
 
 void Stage::set_hand_depth(std::int64_t items) {
@@ -348,58 +332,28 @@ void Stage::set_hand_depth(std::int64_t items) {
   settings_.out->set_depth(items, monotonic_now());
 }
 
+EdgeSide Stage::side(const StageAllocation& allotted) const {
+  EdgeSide side;
+  side.target = allotted.target;
+  side.cap = allotted.cap;
+  side.packet_items = packet_items();
+  side.rows = gathers() ? static_cast<std::int64_t>(settings_.rows) : 0;
+  side.bytes_per_output = bytes_per_output();
+  return side;
+}
+
 void Stage::adjust_depth(const StageAllocation& allotted, int active, const Stage* downstream,
                          const StageAllocation* allotted_downstream) {
   const std::int64_t by_hand = hand_depth_.load(std::memory_order_relaxed);
-  std::int64_t depth = by_hand;
-  if (depth == 0) depth = allotted.depth_items;
-  if (depth == 0) {
-    const auto workers_of = [active](const StageAllocation& allocation) {
-      return std::max<std::int64_t>(1, std::min(active, allocation.cap));
-    };
-    if (gathers()) {
-      // Batches are large: as many ahead as the stage's share of workers asks for.
-      const double share = std::min(std::ceil(allotted.target), 1e6);
-      depth = std::max<std::int64_t>(
-          4, 2 * std::min<std::int64_t>(workers_of(allotted), static_cast<std::int64_t>(share)));
-      // Small ones by the packet, within what a cache holds.
-      const auto bytes = static_cast<std::int64_t>(std::max<std::uint64_t>(bytes_per_output(), 1));
-      depth =
-          std::max(depth, std::min(2 * packet_items() / static_cast<std::int64_t>(settings_.rows),
-                                   kCachedBytes / bytes));
-    } else {
-      // By the smaller packet of the two sides: workers stay where they are until the window is
-      // full, and one that a slow stage needs a second to fill would hold back what waits in it for
-      // as long.
-      const std::int64_t taken =
-          downstream == nullptr   ? packet_items()
-          : downstream->gathers() ? std::max(downstream->packet_items(),
-                                             static_cast<std::int64_t>(downstream->settings_.rows))
-                                  : downstream->packet_items();
-      depth = 2 * workers_of(allotted) * std::min(packet_items(), taken);
-    }
-    if (downstream != nullptr) {
-      std::int64_t taken = std::min(downstream->packet_items(), gathers() ? 1 : packet_items());
-      std::int64_t takers = workers_of(*allotted_downstream);
-      if (downstream->gathers()) {
-        taken = static_cast<std::int64_t>(downstream->settings_.rows);
-        const double share = std::min(std::ceil(allotted_downstream->target), 1e6);
-        takers = std::min(takers, static_cast<std::int64_t>(share) + 1);
-      }
-      std::int64_t wanted = std::max<std::int64_t>(2, takers) * taken;
-      // The batch that is filling takes no depth.
-      if (downstream->gathers())
-        wanted -= static_cast<std::int64_t>(downstream->settings_.rows) - 1;
-      depth = std::max(depth, wanted);
-    }
-  }
   const std::int64_t now = settings_.out->depth();
-  // Packet sizes wander; a depth that is near enough stays.
-  const bool by_rule = by_hand == 0 && allotted.depth_items == 0;
-  if (depth == now || (by_rule && depth < now && depth * 4 > now) ||
-      (by_rule && depth > now && depth * 4 < now * 5))
-    return;
-  settings_.out->set_depth(depth, monotonic_now());
+  std::int64_t depth = by_hand > 0 ? by_hand : allotted.depth_items;
+  if (depth == 0) {
+    EdgeSide consumer;
+    if (downstream != nullptr) consumer = downstream->side(*allotted_downstream);
+    depth = depth_by_rule(side(allotted), downstream != nullptr ? &consumer : nullptr, active);
+    if (!depth_differs(depth, now)) return;
+  }
+  if (depth != now) settings_.out->set_depth(depth, monotonic_now());
 }
 
 StageSnapshot Stage::snapshot(Nanoseconds now) const {

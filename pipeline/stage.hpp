@@ -18,6 +18,7 @@
 #include "pipeline/edge.hpp"
 #include "pipeline/inlet.hpp"
 #include "pipeline/sink_edge.hpp"
+#include "pipeline/stage_rules.hpp"
 
 namespace weir::detail {
 
@@ -136,6 +137,7 @@ class Stage {
   [[nodiscard]] OperatorRun operator_run(const Part& part, int worker) const;
   [[nodiscard]] SlotArray& scratch(int worker, std::size_t part);
   void learn(const Packet& packet, Nanoseconds elapsed);
+  [[nodiscard]] EdgeSide side(const StageAllocation& allotted) const;
   [[nodiscard]] std::uint64_t bytes_per_output() const {
     return output_bytes_.load(std::memory_order_relaxed);
   }
