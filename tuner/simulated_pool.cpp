@@ -1,6 +1,7 @@
 #include "tuner/simulated_pool.hpp"
 
 #include <algorithm>
+#include <array>
 #include <limits>
 #include <utility>
 
@@ -10,8 +11,7 @@ namespace weir::detail {
 namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
-constexpr double kClocksSeconds = 5e-3;  // between two readings of a worker's clocks, as live
-constexpr double kSliceSeconds = 3e-3;   // of a core, when threads take turns
+constexpr double kSliceSeconds = 3e-3;  // of a core, when threads take turns
 
 std::size_t place(int i) { return static_cast<std::size_t>(i); }
 
@@ -45,14 +45,12 @@ void SimulatedPool::make_loaders(std::span<const ScenarioProcess> loaders) {
   stages_.reserve(count);
   loaders_.reserve(loaders.size());
   for (const ScenarioProcess& each : loaders) {
-    Loader& loader = loaders_.emplace_back();
-    loader.name = each.name;
-    loader.consumer = each.consumer;
+    Loader& loader = loaders_.emplace_back(each, now_);
     loader.source.set_flow(each.source, now_);
-    loader.next_call = loader.called = loader.returned = now_;
     make_stages(loader, each.stages);
   }
   views_.resize(stages_.size());
+  ends_.assign(stages_.size(), kInfinity);
   wanted_ = Allocation{};
   wanted_.active = budget_;
   wanted_.structure = ++structure_;
@@ -96,9 +94,7 @@ void SimulatedPool::make_stages(Loader& loader, std::span<const ScenarioStage> s
 }
 
 void SimulatedPool::make_workers() {
-  workers_.clear();
-  workers_.resize(place(budget_));
-  for (Worker& worker : workers_) worker.clocks.unattributed_seconds.assign(stages_.size(), 0.0);
+  workers_.assign(place(budget_), Worker(stages_.size()));
   sleepers_.clear();
   parked_.clear();
   woken_.clear();
@@ -111,89 +107,63 @@ void SimulatedPool::make_workers() {
 
 // Time.
 
+double SimulatedPool::first_end() const {
+  // Four at a time, since each minimum waits for the one before it.
+  std::array<double, 4> least{kInfinity, kInfinity, kInfinity, kInfinity};
+  for (std::size_t i = 0; i + 4 <= ends_.size(); i += 4)
+    for (std::size_t k = 0; k < 4; ++k) least[k] = std::min(least[k], ends_[i + k]);
+  for (std::size_t i = ends_.size() & ~std::size_t{3}; i < ends_.size(); ++i)
+    least[0] = std::min(least[0], ends_[i]);
+  return std::min(std::min(least[0], least[1]), std::min(least[2], least[3]));
+}
+
 double SimulatedPool::next_event() const {
   if (!started_) return now_;
-  double next = kInfinity;
-  for (const SimulatedStage& stage : stages_) next = std::min(next, stage.service().next_end());
+  double next = first_end();
   for (const Loader& loader : loaders_)
-    next = std::min({next, loader.next_call, loader.source.next_event()});
+    next = std::min({next, loader.consumer.next_call(), loader.source.next_event()});
   return next;
 }
 
 void SimulatedPool::handle_event(double now) {
   now_ = now;
+  started_ = true;
   for (Loader& loader : loaders_) loader.source.advance_to(now);
-  if (!started_) {
-    started_ = true;
-    for (Loader& loader : loaders_) call_next(loader);
-    wake_if_choosable();
-    go_on_woken();
-    return;
-  }
-  double first = kInfinity;
-  SimulatedStage* due = nullptr;
-  for (SimulatedStage& stage : stages_) {
-    if (stage.service().next_end() >= first) continue;
-    first = stage.service().next_end();
-    due = &stage;
-  }
   Loader* caller = nullptr;
-  for (Loader& loader : loaders_) {
-    if (loader.next_call >= first) continue;
-    first = loader.next_call;
-    caller = &loader;
-  }
+  for (Loader& loader : loaders_)
+    if (loader.consumer.next_call() <= now) caller = &loader;
+  const auto due = std::find_if(ends_.begin(), ends_.end(), [now](double at) { return at <= now; });
   if (caller != nullptr) {
-    call_next(*caller);
+    caller->consumer.call(now);
+    serve(*caller);
     wake_if_choosable();
-  } else if (due != nullptr && first <= now) {
-    const int worker = due->service().end(now);
-    admit_to_device(*due);
+  } else if (due != ends_.end()) {
+    const auto stage = static_cast<std::size_t>(due - ends_.begin());
+    const int worker = stages_[stage].service().end(now);
+    foresee(stage);
+    admit_to_device(stage);
     end(worker);
     go_on(worker);
   } else {
-    wake_if_choosable();  // A source has an item again.
+    wake_if_choosable();  // A source has something again.
   }
   go_on_woken();
 }
 
 void SimulatedPool::set_core_share(double share, double now) {
   now_ = now;
-  for (SimulatedStage& stage : stages_)
-    if (stage.service().needs_core()) stage.service().set_core_share(share, now);
-}
-
-// The consumer.
-
-void SimulatedPool::call_next(Loader& loader) {
-  if (loader.meters.items > 0) {
-    const double service = now_ - loader.returned;
-    loader.meters.service_seconds += service;
-    loader.meters.service_seconds_squared += service * service;
+  for (std::size_t i = 0; i < stages_.size(); ++i) {
+    stages_[i].service().set_core_share(share, now);
+    foresee(i);
   }
-  loader.meters.waiting = true;
-  loader.called = now_;
-  loader.next_call = kInfinity;
-  serve(loader);
 }
 
 void SimulatedPool::serve(Loader& loader) {
   SimulatedEdge& sink = *edges_[loader.end_stage - 1];
-  while (loader.meters.waiting && sink.deliverable() > 0) {
+  while (loader.consumer.waits() && sink.deliverable() > 0) {
     sink.take(now_);
-    const double wait = now_ - loader.called;
-    loader.meters.waiting = false;
-    loader.meters.wait_seconds += wait;
-    if (loader.meters.items == 0) loader.meters.first_wait_seconds = wait;
-    ++loader.meters.items;
-    loader.returned = now_;
-    const double step = seconds_between(loader.consumer) + std::exchange(loader.pause, 0.0);
-    loader.next_call = next_flowing(loader.consumer, now_ + step);
-    if (loader.next_call > now_) return;
-    // As fast as it comes: the call follows at once.
-    loader.meters.waiting = true;
-    loader.called = now_;
-    loader.next_call = kInfinity;
+    loader.consumer.take(now_);
+    if (loader.consumer.next_call() <= now_) loader.consumer.call(now_);
   }
 }
 
@@ -240,6 +210,7 @@ bool SimulatedPool::claim(int w, int stage) {
   worker.stage = worker.last = stage;
   worker.began = now_;
   if (entered.service().begin(w, entered.run(worker.packet), now_)) enter_service(worker);
+  foresee(i);
   return true;
 }
 
@@ -270,37 +241,39 @@ void SimulatedPool::enter_service(Worker& worker) {
   if (worker.needs_core) cores_.want(1);
 }
 
-void SimulatedPool::admit_to_device(SimulatedStage& stage) {
-  for (int w = stage.service().admit(now_); w >= 0; w = stage.service().admit(now_)) {
-    workers_[place(w)].clocks.voluntary += 1;
+void SimulatedPool::admit_to_device(std::size_t stage) {
+  SimulatedService& service = stages_[stage].service();
+  for (int w = service.admit(now_); w >= 0; w = service.admit(now_)) {
+    workers_[place(w)].clocks.add_sleep();
     enter_service(workers_[place(w)]);
   }
+  foresee(stage);
 }
 
 void SimulatedPool::end(int w) {
   Worker& worker = workers_[place(w)];
   SimulatedStage& stage = stages_[place(worker.stage)];
   const double elapsed = now_ - worker.began;
-  Clocks& clocks = worker.clocks;
   if (worker.needs_core) {
     cores_.want(-1);
     const double granted = cores_.granted_seconds() - worker.granted_before;
-    clocks.cpu_seconds += granted;
-    clocks.run_queue_seconds += std::max(0.0, now_ - worker.service_began - granted);
-    clocks.involuntary += (cores_.shared_seconds() - worker.shared_before) / kSliceSeconds;
+    const double shared = cores_.shared_seconds() - worker.shared_before;
+    worker.clocks.add_cpu(granted, std::max(0.0, now_ - worker.service_began - granted),
+                          shared / kSliceSeconds);
     cpu_seconds_ += granted;
   } else {
-    clocks.voluntary += 1;
+    worker.clocks.add_sleep();
   }
-  clocks.unattributed_seconds[place(worker.stage)] += elapsed;
-  clocks.total_seconds += elapsed;
+  worker.clocks.add_packet(place(worker.stage), elapsed);
   worker.in_service = false;
   worker.stage = -1;
   --running_;
   stage.commit(worker.packet, elapsed, now_);
   Loader& loader = loaders_[place(stage.loader())];
   if (&stage == &stages_[loader.end_stage - 1]) serve(loader);
-  if (now_ - clocks.read_at >= kClocksSeconds) look_at_clocks(worker);
+  if (!worker.clocks.due(now_)) return;
+  worker.clocks.read(stages_, now_);
+  if (now_ - depths_adjusted_at_ >= SimulatedClocks::kIntervalSeconds) adjust_depths();
 }
 
 void SimulatedPool::go_on(int w) {
@@ -313,7 +286,7 @@ void SimulatedPool::go_on(int w) {
   if (begin(w)) {
     wake_if_choosable();
   } else {
-    workers_[place(w)].clocks.voluntary += 1;
+    workers_[place(w)].clocks.add_sleep();
     sleepers_.push_back(w);
   }
 }
@@ -398,7 +371,7 @@ void SimulatedPool::adjust_depths() {
 void SimulatedPool::set_stage(int stage, const ScenarioStage& to) {
   SimulatedStage& changed = stages_[place(stage)];
   changed.set(to, now_);
-  admit_to_device(changed);
+  admit_to_device(place(stage));
   clamp();
   wake_if_choosable();
   go_on_woken();
@@ -407,7 +380,7 @@ void SimulatedPool::set_stage(int stage, const ScenarioStage& to) {
 const ScenarioStage& SimulatedPool::stage(int stage) const { return stages_[place(stage)].is(); }
 
 void SimulatedPool::set_consumer(const ScenarioFlow& to, int loader) {
-  loaders_[place(loader)].consumer = to;
+  loaders_[place(loader)].consumer.set_flow(to);
 }
 
 void SimulatedPool::set_source(const ScenarioFlow& to, int loader) {
@@ -420,7 +393,7 @@ void SimulatedPool::set_workers(int workers) {
   budget_ = std::max(1, workers);
   while (static_cast<int>(workers_.size()) < budget_) {
     parked_.push_back(static_cast<int>(workers_.size()));
-    workers_.emplace_back().clocks.unattributed_seconds.assign(stages_.size(), 0.0);
+    workers_.emplace_back(stages_.size());
   }
   clamp();
   adjust_depths();
@@ -430,27 +403,10 @@ void SimulatedPool::set_workers(int workers) {
 }
 
 void SimulatedPool::pause_consumer(double seconds, int loader) {
-  loaders_[place(loader)].pause = seconds;
+  loaders_[place(loader)].consumer.pause(seconds);
 }
 
 // Telemetry.
-
-void SimulatedPool::look_at_clocks(Worker& worker) {
-  Clocks& clocks = worker.clocks;
-  clocks.read_at = now_;
-  for (std::size_t i = 0; i < stages_.size(); ++i) {
-    if (clocks.unattributed_seconds[i] <= 0) continue;
-    const double share = std::exchange(clocks.unattributed_seconds[i], 0.0) / clocks.total_seconds;
-    SimulatedStage& stage = stages_[i];
-    stage.meters.cpu_user_seconds += share * clocks.cpu_seconds;
-    stage.meters.run_queue_seconds += share * clocks.run_queue_seconds;
-    stage.voluntary_switches += share * clocks.voluntary;
-    stage.involuntary_switches += share * clocks.involuntary;
-  }
-  clocks.cpu_seconds = clocks.run_queue_seconds = clocks.total_seconds = 0;
-  clocks.voluntary = clocks.involuntary = 0;
-  if (now_ - depths_adjusted_at_ >= kClocksSeconds) adjust_depths();
-}
 
 double SimulatedPool::cpu_seconds() const {
   double total = cpu_seconds_;
@@ -477,14 +433,8 @@ Snapshot SimulatedPool::snapshot() const {
   snapshot.memory_peak_bytes = ledger_.peak();
   snapshot.memory_bound_bytes = ledger_.bound();
   snapshot.structure = structure_;
-  for (const Loader& loader : loaders_) {
-    ConsumerSnapshot consumer = loader.meters;
-    if (consumer.waiting) {
-      consumer.wait_seconds += now_ - loader.called;
-      if (consumer.items == 0) consumer.first_wait_seconds += now_ - loader.called;
-    }
-    snapshot.loaders.push_back({loader.name, consumer});
-  }
+  for (const Loader& loader : loaders_)
+    snapshot.loaders.push_back({loader.name, loader.consumer.snapshot(now_)});
   for (const SimulatedStage& stage : stages_) snapshot.stages.push_back(stage.snapshot(now_));
   for (const Worker& worker : workers_) {
     if (worker.stage < 0) continue;

@@ -12,6 +12,9 @@
 
 #include "pipeline/byte_ledger.hpp"
 #include "tuner/shared_cores.hpp"
+#include "tuner/simulated_clocks.hpp"
+#include "tuner/simulated_consumer.hpp"
+#include "tuner/simulated_flow.hpp"
 #include "tuner/simulated_plant.hpp"
 #include "tuner/simulated_stage.hpp"
 
@@ -59,29 +62,19 @@ class SimulatedPool final : public SimulatedPlant {
 
  private:
   struct Loader {
+    Loader(const ScenarioProcess& process, double now)
+        : name(process.name), consumer(process.consumer, now) {}
+
     std::string name;
     SimulatedSource source;
-    ScenarioFlow consumer;
+    SimulatedConsumer consumer;
     std::size_t first_stage = 0;
     std::size_t end_stage = 0;
     std::vector<std::size_t> renumbering;  ///< edges that do, downstream first
-    double next_call = 0;                  ///< of next(); infinite while it waits in there
-    double called = 0;
-    double returned = 0;
-    double pause = 0;
-    ConsumerSnapshot meters;
-  };
-  /// What a worker's thread used since its clocks were read, as pipeline/worker_clocks.hpp.
-  struct Clocks {
-    double read_at = 0;
-    double cpu_seconds = 0;
-    double run_queue_seconds = 0;
-    double voluntary = 0;
-    double involuntary = 0;
-    std::vector<double> unattributed_seconds;  ///< by stage
-    double total_seconds = 0;
   };
   struct Worker {
+    explicit Worker(std::size_t stages) : clocks(stages) {}
+
     int stage = -1;  ///< of the packet under way; -1: none
     int last = -1;
     SimulatedPacket packet;
@@ -91,7 +84,7 @@ class SimulatedPool final : public SimulatedPlant {
     double service_began = 0;
     double granted_before = 0;  ///< SharedCores::granted_seconds() when its service began
     double shared_before = 0;
-    Clocks clocks;
+    SimulatedClocks clocks;
   };
 
   void make_loaders(std::span<const ScenarioProcess> loaders);
@@ -113,12 +106,12 @@ class SimulatedPool final : public SimulatedPlant {
   void settle_parking();
   void clamp();
   void adjust_depths();
-  void look_at_clocks(Worker& worker);
 
   void enter_service(Worker& worker);
-  void admit_to_device(SimulatedStage& stage);
-  void call_next(Loader& loader);
+  void admit_to_device(std::size_t stage);
   void serve(Loader& loader);
+  [[nodiscard]] double first_end() const;
+  void foresee(std::size_t stage) { ends_[stage] = stages_[stage].service().next_end(); }
 
   SharedCores& cores_;
   const std::uint64_t seed_;
@@ -133,6 +126,7 @@ class SimulatedPool final : public SimulatedPlant {
   std::vector<Loader> loaders_;
   std::vector<std::unique_ptr<SimulatedEdge>> edges_;  ///< edges_[i] is behind stage i
   std::vector<SimulatedStage> stages_;
+  std::vector<double> ends_;  ///< next_end() of each stage, side by side
   std::vector<StageView> views_;
 
   std::vector<Worker> workers_;
@@ -140,8 +134,8 @@ class SimulatedPool final : public SimulatedPlant {
   std::vector<int> parked_;
   std::vector<int> woken_;  ///< have yet to look for work at this instant
   int unparked_ = 0;
-  mutable double unparked_seconds_ = 0;
-  mutable double unparked_since_ = 0;
+  double unparked_seconds_ = 0;
+  double unparked_since_ = 0;
   double depths_adjusted_at_ = 0;
 
   int running_ = 0;
