@@ -63,7 +63,7 @@ TEST(DecisionLog, TellsEachMoveWithReasonPredictionAndOutcome) {
 
 TEST(DecisionLog, RollbackIsTold) {
   const std::string path = testing::TempDir() + "decision_log_rollback_test.jsonl";
-  SimulatedLoader loader = line({1e-3, 1e-3, 4e-3});
+  detail::ScenarioProcess loader = line({1e-3, 1e-3, 4e-3});
   loader.stages[2].slow_above = 3;
   loader.stages[2].slow_factor = 3;
   TuningOptions options;
@@ -94,11 +94,11 @@ TEST(DecisionLog, RollbackIsTold) {
 }
 
 TEST(DecisionLog, UnusablePathIsNamedWithTheReason) {
-  SimulatedPlant plant(2, {line({1e-3})});
+  SimulatedLine run(line({1e-3}), 2);
   TuningOptions options;
   options.log_path = "/no/such/folder/log.jsonl";
   try {
-    const detail::Tuner tuner(plant, options);
+    const detail::Tuner tuner(run.plant, options);
     FAIL();
   } catch (const Error& error) {
     EXPECT_EQ(error.kind(), ErrorKind::cannot);

@@ -20,6 +20,7 @@ using detail::LogHead;
 using detail::LogWindow;
 using detail::Replay;
 using detail::replay_log;
+using detail::ScenarioProcess;
 using testing::HasSubstr;
 
 class DecisionLogFile : public testing::Test {
@@ -73,7 +74,7 @@ TEST_F(ReplayTest, EveryPolicyDecidesTheSameAgain) {
       record(options);
       const Replay replay = replay_log(path_);
       EXPECT_TRUE(replay.same()) << replay.text();
-      EXPECT_GT(replay.windows, 10u);
+      EXPECT_GT(replay.windows, 5u);
       EXPECT_EQ(replay.policy, policy.name);
       EXPECT_THAT(replay.text(), HasSubstr("replay to the same decisions"));
     }
@@ -81,20 +82,20 @@ TEST_F(ReplayTest, EveryPolicyDecidesTheSameAgain) {
 
 // Drift, contention, a consumer that comes and goes, a stage that gets slower with more workers.
 TEST_F(ReplayTest, EventfulRunDecidesTheSameAgain) {
-  SimulatedLoader loader = line({1e-3, 2e-3, 4e-3}, 0.5);
+  ScenarioProcess loader = line({1e-3, 2e-3, 4e-3}, 0.5);
   loader.stages[2].slow_above = 3;
   loader.stages[2].slow_factor = 3;
   {
     TunerRun run(8, {loader}, options());
     run.run_until(3);
-    run.plant.stage(0).seconds = 8e-3;
+    run.change(0, [](detail::ScenarioStage& stage) { stage.seconds = 8e-3; });
     run.run_until(6);
-    run.plant.set_run_queue_share(0.3);
+    run.machine.set_cores_taken(4);
     run.run_until(9);
-    run.plant.set_run_queue_share(0);
-    run.plant.loader(0).consumer_seconds = 20e-3;
+    run.machine.set_cores_taken(0);
+    run.plant.set_consumer({.per_second = 50});
     run.run_until(12);
-    run.plant.pause_consumer(0, 2);
+    run.plant.pause_consumer(2);
     run.run_until(16);
   }
   const Replay replay = replay_log(path_);
@@ -122,11 +123,11 @@ TEST_F(ReplayTest, LoadersThatComeAndGoBeginANewPart) {
   {
     TunerRun run(8, {line({4e-3, 8e-3})}, options());
     run.run_until(2);
-    SimulatedLoader second = line({2e-3, 2e-3});
+    ScenarioProcess second = line({2e-3, 2e-3});
     second.name = "validation";
-    run.plant.set_loaders({line({4e-3, 8e-3}), second});
+    run.set_loaders({line({4e-3, 8e-3}), second});
     run.run_until(4);
-    run.plant.set_loaders({line({4e-3, 8e-3})});
+    run.set_loaders({line({4e-3, 8e-3})});
     run.run_until(6);
   }
   const Replay replay = replay_log(path_);
@@ -190,7 +191,7 @@ TEST_F(DecisionLogFile, FiguresAreRead) {
   ASSERT_TRUE(last);
   EXPECT_TRUE(outcome);
   EXPECT_EQ(last->seen.label, "stage:c");
-  EXPECT_NEAR(last->seen.time_seconds, 4, 0.2);
+  EXPECT_NEAR(last->seen.time_seconds, 4, 2);  // a window takes 2 s at most
   EXPECT_NEAR(last->seen.stages[2].estimate.service_seconds, 32e-3, 2e-3);
   EXPECT_NEAR(last->seen.bounds.shared_per_second, 8 / 44e-3, 10);
   EXPECT_EQ(last->seen.budget, 8);

@@ -10,6 +10,9 @@
 namespace weir::test {
 namespace {
 
+using detail::ScenarioProcess;
+using detail::ScenarioStage;
+
 TuningOptions options(bool strict = false, std::uint64_t seed = 0) {
   TuningOptions made;
   made.strict = strict;
@@ -31,7 +34,7 @@ TEST_P(ThreeWaits, ReachTheBoundAfterOneRampAndSettleInTwoSeconds) {
   EXPECT_TRUE(status.settled);
   EXPECT_LE(status.settle_seconds, 2.0);
   EXPECT_NEAR(status.bound_shared, bound, 0.03 * bound + 2 * cv * 0.1 * bound);
-  EXPECT_LE(run.plant.most_busy(), 8);
+  EXPECT_LE(run.plant.most_running(), 8);
 }
 
 TEST_P(ThreeWaits, StrictReachesTheBestWholeSplit) {
@@ -84,18 +87,18 @@ TEST_P(SlowConsumer, LeavesFewWorkersUnparkedAndHardlyWaits) {
 
 INSTANTIATE_TEST_SUITE_P(SharedAndStrict, SlowConsumer, testing::Bool());
 
-SimulatedLoader resnet50() {
-  SimulatedLoader loader;
+ScenarioProcess resnet50() {
+  ScenarioProcess loader;
   loader.stages = {{.name = "read", .seconds = 0.05e-3, .cv = 0.2},
                    {.name = "decode", .seconds = 0.4e-3, .cv = 0.2},
                    {.name = "augment", .seconds = 2.8e-3},
                    {.name = "batch", .seconds = 1e-3, .batch = 32}};
-  loader.consumer_seconds = 18e-3;
+  loader.consumer.per_second = 1 / 18e-3;
   return loader;
 }
 
 TEST(ResNet50, OneWorkerStarvesTheConsumer) {
-  SimulatedLoader loader = resnet50();
+  ScenarioProcess loader = resnet50();
   loader.stages[2].fixed_workers = 1;
   TunerRun run(12, {loader}, options());
   run.run_until(3);
@@ -122,11 +125,11 @@ TEST_P(ResNet50Tuned, IsFedWithFewWorkers) {
 INSTANTIATE_TEST_SUITE_P(SharedAndStrict, ResNet50Tuned, testing::Bool());
 
 TEST(RanAhead, StageThatDidItsWorkBeforeTheFirstLookHoldsNothingUp) {
-  SimulatedLoader loader = resnet50();
+  ScenarioProcess loader = resnet50();
   loader.stages[0].seconds = 2e-6;
   loader.stages[0].depth = 7000;
   TunerRun run(12, {loader}, options());
-  run.plant.advance(0.1);  // a loader starts before it is tuned
+  run.run(0.1);  // a loader starts before it is tuned
   const std::uint64_t early = run.plant.snapshot().stages[0].items_in;
   ASSERT_GE(early, 7000u);
   run.run_until(1.6);
@@ -144,8 +147,8 @@ TEST_P(Drift, SwappedCostsAreSolvedAnew) {
   const auto& [strict, workers] = GetParam();
   TunerRun run(workers, {line({1e-3, 2e-3, 8e-3}, 0.1)}, options(strict));
   run.run_until(6);
-  run.plant.stage(0).seconds = 8e-3;
-  run.plant.stage(2).seconds = 1e-3;
+  run.change(0, [](ScenarioStage& stage) { stage.seconds = 8e-3; });
+  run.change(2, [](ScenarioStage& stage) { stage.seconds = 1e-3; });
   run.run_until(8);
   const double whole = workers == 8 ? 5 / 8e-3 : 23 / 8e-3;
   const double bound = strict ? whole : workers / 11e-3;
@@ -159,11 +162,11 @@ TEST_P(Drift, SwappedCostsAreSolvedAnew) {
 INSTANTIATE_TEST_SUITE_P(Modes, Drift, testing::Combine(testing::Bool(), testing::Values(8, 32)));
 
 TEST(Drift, FilterThatPassesLessNeedsMoreUpstream) {
-  SimulatedLoader loader = line({1e-3, 2e-3, 8e-3}, 0.1);
+  ScenarioProcess loader = line({1e-3, 2e-3, 8e-3}, 0.1);
   loader.stages[0].keep = 0.9;
   TunerRun run(8, {loader}, options());
   run.run_until(5);
-  run.plant.stage(0).keep = 0.1;
+  run.change(0, [](ScenarioStage& stage) { stage.keep = 0.1; });
   run.run_until(7);
   EXPECT_GE(run.stretch(5).per_second, 0.95 * 8 / 20e-3);
   EXPECT_NEAR(run.tuner.status().current.stages[0].target, 4, 0.8);
@@ -188,7 +191,7 @@ TEST(SteadyCosts, NeverMoveAgain) {
 }
 
 TEST(Retrograde, StageIsKeptAtItsBest) {
-  SimulatedLoader loader = line({1e-3, 4e-3, 8e-3});
+  ScenarioProcess loader = line({1e-3, 4e-3, 8e-3});
   loader.stages[2].contention = 0.05;
   loader.stages[2].coherence = 0.02;
   TunerRun run(32, {loader}, options());
@@ -205,7 +208,7 @@ TEST(Retrograde, StageIsKeptAtItsBest) {
 
 TEST(Rollback, MoveThatDoesNotPayIsTakenBack) {
   // Two and three workers in c look alike; with more than three each takes three times as long.
-  SimulatedLoader loader = line({1e-3, 1e-3, 4e-3});
+  ScenarioProcess loader = line({1e-3, 1e-3, 4e-3});
   loader.stages[2].slow_above = 3;
   loader.stages[2].slow_factor = 3;
   // Begin at three, where the line is linear as far as anybody saw.
@@ -223,7 +226,7 @@ TEST(Rollback, MoveThatDoesNotPayIsTakenBack) {
 }
 
 TEST(SerialStage, IsNamedAndTheRestIsParked) {
-  SimulatedLoader loader = line({4e-3, 2e-3, 8e-3}, 0.1);
+  ScenarioProcess loader = line({4e-3, 2e-3, 8e-3}, 0.1);
   loader.stages[0].serial = true;
   TunerRun run(8, {loader}, options());
   run.run_until(3);
@@ -234,8 +237,8 @@ TEST(SerialStage, IsNamedAndTheRestIsParked) {
 }
 
 TEST(Source, ThatIsTheLimitMovesNobody) {
-  SimulatedLoader loader = line({4e-3, 8e-3, 32e-3}, 0.1);
-  loader.source_per_second = 80;
+  ScenarioProcess loader = line({4e-3, 8e-3, 32e-3}, 0.1);
+  loader.source.per_second = 80;
   TunerRun run(8, {loader}, options());
   run.run_until(4);
   const int moves = run.tuner.status().moves;
@@ -259,11 +262,11 @@ TEST(ManyStages, AreSharedAndInStrictModeGrouped) {
 TEST(FasterConsumer, GetsItsWorkersBack) {
   TunerRun run(8, {line({4e-3, 8e-3, 32e-3}, 0.1, 44e-3 / 8 / 0.4)}, options());
   run.run_until(8);
-  run.plant.loader(0).consumer_seconds = 44e-3 / 8 / 0.8;
+  run.plant.set_consumer({.per_second = 1 / (44e-3 / 8 / 0.8)});
   run.run_until(13);
   const TunerRun::Stretch fast = run.stretch(5);
   EXPECT_LE(fast.wait_share, 0.02);
-  run.plant.loader(0).consumer_seconds = 44e-3 / 8 / 0.3;
+  run.plant.set_consumer({.per_second = 1 / (44e-3 / 8 / 0.3)});
   run.run_until(28);
   EXPECT_GE(run.stretch(1).unparked_mean, 6);  // the shrink memory
   run.run_until(42);
@@ -274,13 +277,13 @@ TEST(Pause, IsLeftOut) {
   TunerRun run(8, {line({4e-3, 8e-3, 32e-3}, 0.1, 44e-3 / 8 / 0.4)}, options());
   run.run_until(5);
   const int moves = run.tuner.status().moves;
-  run.plant.pause_consumer(0, 25);
+  run.plant.pause_consumer(25);
   run.run_until(36);
   EXPECT_EQ(run.tuner.status().moves, moves);
 }
 
 TEST(TwoLoaders, ShareTheWorkersByNeed) {
-  SimulatedLoader validation = line({2e-3, 2e-3}, 0.1, 20e-3);
+  ScenarioProcess validation = line({2e-3, 2e-3}, 0.1, 20e-3);
   validation.name = "validation";
   TunerRun run(8, {line({4e-3, 8e-3, 32e-3}, 0.1), validation}, options());
   run.run_until(3);
@@ -294,7 +297,7 @@ TEST(Structure, ThatChangesStartsOver) {
   TunerRun run(8, {line({4e-3, 8e-3, 32e-3}, 0.1)}, options());
   run.run_until(4);
   EXPECT_TRUE(run.tuner.status().settled);
-  run.plant.set_loaders({line({1e-3, 16e-3}, 0.1), line({2e-3, 2e-3}, 0.1, 20e-3)});
+  run.set_loaders({line({1e-3, 16e-3}, 0.1), line({2e-3, 2e-3}, 0.1, 20e-3)});
   run.run_until(4.3);
   EXPECT_FALSE(run.tuner.status().settled);
   run.run_until(7);
@@ -346,13 +349,13 @@ TEST(Determinism, SameSeedSameDecisions) {
 TEST(Contention, IsLabelledYieldsAndWrongsNoServiceTime) {
   TunerRun run(8, {line({4e-3, 8e-3, 32e-3}, 0.1)}, options());
   run.run_until(4);
-  run.plant.set_run_queue_share(0.4);
+  run.machine.set_cores_taken(3);
   run.run_until(5);
   EXPECT_TRUE(run.tuner.status().contended);
   run.run_until(6);
   EXPECT_LT(run.tuner.status().current.active, 8);
   EXPECT_NEAR(run.tuner.status().stages[2].estimate.service_seconds, 32e-3, 1e-3);
-  run.plant.set_run_queue_share(0);
+  run.machine.set_cores_taken(0);
   run.run_until(16);
   EXPECT_EQ(run.tuner.status().current.active, 8);
   EXPECT_GE(run.stretch(5).per_second, 0.97 * 8 / 44e-3);

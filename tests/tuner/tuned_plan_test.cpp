@@ -231,16 +231,12 @@ TEST(TunedOriginAndBack, WhatWasLearntIsUsedAgain) {
     EXPECT_EQ(plan.allocation->strict, strict);
     EXPECT_NEAR(plan.allocation->stages[2].target, strict ? 5 : 8 * 32.0 / 44, 0.1);
     // Static, from the first step on.
-    test::SimulatedPlant plant(8, {test::line({4e-3, 8e-3, 32e-3}, 0.1)});
+    test::SimulatedLine loaded_run(test::line({4e-3, 8e-3, 32e-3}, 0.1), 8);
     Allocation loaded = *plan.allocation;
-    loaded.structure = plant.snapshot().structure;
-    ASSERT_TRUE(plant.apply(loaded));
-    plant.advance(0.5);
-    const std::uint64_t before = plant.snapshot().loaders[0].consumer.items;
-    plant.advance(5);
-    const double rate =
-        static_cast<double>(plant.snapshot().loaders[0].consumer.items - before) / 5;
-    EXPECT_GE(rate, 0.97 * (strict ? 5 / 32e-3 : 8 / 44e-3));
+    loaded.structure = loaded_run.plant.snapshot().structure;
+    ASSERT_TRUE(loaded_run.plant.apply(loaded));
+    loaded_run.run(0.5);
+    EXPECT_GE(loaded_run.rate(5), 0.97 * (strict ? 5 / 32e-3 : 8 / 44e-3));
   }
 }
 

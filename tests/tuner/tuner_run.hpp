@@ -1,32 +1,20 @@
 #pragma once
 
 #include <algorithm>
-#include <functional>
-#include <string>
-#include <utility>
+#include <optional>
 #include <vector>
 
-#include "tests/support/simulated_plant.hpp"
+#include "tests/support/simulated_line.hpp"
 #include "tuner/tuner.hpp"
 
 namespace weir::test {
 
-/// A line with one stage a time, called a, b, c, ...
-inline SimulatedLoader line(const std::vector<double>& services, double cv = 0,
-                            double consumer_seconds = 0) {
-  SimulatedLoader loader;
-  for (std::size_t i = 0; i < services.size(); ++i)
-    loader.stages.push_back(
-        {.name = std::string(1, static_cast<char>('a' + i)), .seconds = services[i], .cv = cv});
-  loader.consumer_seconds = consumer_seconds;
-  return loader;
-}
-
 /// Drives a tuner over a plant in virtual time.
-class TunerRun {
+class TunerRun : public SimulatedLine {
  public:
-  TunerRun(int workers, std::vector<SimulatedLoader> loaders, TuningOptions options = {})
-      : plant(workers, std::move(loaders), options.seed + 1), tuner(plant, options) {}
+  TunerRun(int workers, const std::vector<detail::ScenarioProcess>& loaders,
+           const TuningOptions& options = {})
+      : SimulatedLine(loaders, workers, 0, options.seed + 1), tuner(plant, options) {}
 
   /// What was measured between two times.
   struct Stretch {
@@ -36,19 +24,19 @@ class TunerRun {
   };
 
   void run_until(double end) {
-    while (plant.now() < end - 1e-9) {
-      if (plant.now() >= next_look_ - 1e-9) {
-        next_look_ = plant.now() + tuner.step();
+    while (machine.now() < end - 1e-9) {
+      if (machine.now() >= next_look_ - 1e-9) {
+        next_look_ = machine.now() + tuner.step();
         const TuningStatus status = tuner.status();
         most_moves = std::max(most_moves, status.moves);
-        if (status.settled && !first_settled) first_settled = plant.now();
+        if (status.settled && !first_settled) first_settled = machine.now();
       }
-      plant.advance(std::min(next_look_, end) - plant.now());
+      machine.advance_to(std::min(next_look_, end));
     }
   }
   [[nodiscard]] Stretch stretch(double seconds, int loader = 0) {
     const Snapshot before = plant.snapshot();
-    run_until(plant.now() + seconds);
+    run_until(machine.now() + seconds);
     const Snapshot after = plant.snapshot();
     const auto l = static_cast<std::size_t>(loader);
     const ConsumerSnapshot& a = before.loaders[l].consumer;
@@ -58,7 +46,6 @@ class TunerRun {
             (after.unparked_seconds - before.unparked_seconds) / time};
   }
 
-  SimulatedPlant plant;
   detail::Tuner tuner;
   int most_moves = 0;
   std::optional<double> first_settled;

@@ -4,7 +4,7 @@
 
 #include <weir/error.hpp>
 
-#include "tests/support/simulated_plant.hpp"
+#include "tests/support/simulated_line.hpp"
 #include "tests/tuner/tuner_run.hpp"
 #include "tuner/control.hpp"
 
@@ -24,25 +24,25 @@ namespace {
 /// A simulated plant in which time passes with each look, so that no test waits for a clock.
 class SteppedPlant : public Plant {
  public:
-  explicit SteppedPlant(std::vector<SimulatedLoader> loaders) : plant_(8, std::move(loaders)) {}
+  explicit SteppedPlant(const std::vector<detail::ScenarioProcess>& loaders) : line_(loaders, 8) {}
 
   [[nodiscard]] Snapshot snapshot() const override {
     const std::lock_guard lock(mutex_);
     EXPECT_FALSE(closed_);
     if (throws_) throw std::runtime_error("the plant broke");
-    plant_.advance(0.1);
+    line_.run(0.1);
     ++looks_;
     looked_.notify_all();
-    return plant_.snapshot();
+    return line_.plant.snapshot();
   }
   [[nodiscard]] Allocation allocation() const override {
     const std::lock_guard lock(mutex_);
-    return plant_.allocation();
+    return line_.plant.allocation();
   }
   [[nodiscard]] bool apply(const Allocation& allocation) override {
     const std::lock_guard lock(mutex_);
     EXPECT_FALSE(closed_);
-    return plant_.apply(allocation);
+    return line_.plant.apply(allocation);
   }
   void wait_for_looks(int count) {
     std::unique_lock lock(mutex_);
@@ -60,7 +60,7 @@ class SteppedPlant : public Plant {
  private:
   mutable std::mutex mutex_;
   mutable std::condition_variable looked_;
-  mutable SimulatedPlant plant_;
+  mutable SimulatedLine line_;
   mutable int looks_ = 0;
   bool closed_ = false;
   bool throws_ = false;
