@@ -129,7 +129,7 @@ const std::vector<Mistake> kMistakes{
     {"serve", {"run", "FILE", "--serve", "8080"}, 2, {"--serve: not in this version"}},
     {"report", {"run", "FILE", "--report", "r.html"}, 2, {"--report: not in this version"}},
     {"trace", {"run", "FILE", "--trace", "t.json"}, 2, {"--trace: not in this version"}},
-    {"pin", {"run", "FILE", "--pin", "core"}, 2, {"--pin: not in this version"}},
+    {"pin", {"run", "FILE", "--pin", "numa"}, 2, {"--pin", "cache_domain", "core", "node"}},
     {"device", {"run", "FILE", "--device", "cuda"}, 2, {"--device: not in this version"}},
     {"operator", {"operators", "decod"}, 2, {"no operator 'decod'; did you mean 'decode'?"}},
     {"planned_operator", {"operators", "cache"}, 2, {"cache: not in this version"}},

@@ -298,7 +298,7 @@ const std::vector<Mistake> kMistakes{
     {"run_workers_huge", with("run: {workers: 1000000}\n"), "5:16", {"from 1 to 1024"}},
     {"run_memory", with("run: {memory: 2XB}\n"), "5:15", {"'memory' is '2XB'", "2GiB"}},
     {"run_fuse", with("run: {fuse: al}\n"), "5:13", {"did you mean all?"}},
-    {"run_pin", with("run: {pin: core}\n"), "5:12", {"not in this version"}},
+    {"run_pin", with("run: {pin: numa}\n"), "5:12", {"cache_domain", "core", "node"}},
     {"run_max", with("run: {on_bad_sample: {action: skip, max: 1.5}}\n"), "5:42", {"at most 100%"}},
     {"run_list", with("run: [1]\n"), "5:6", {"run takes its parameters by name"}},
     {"consumer_key", with("consumer: {step: 18ms}\n"), "5:12", {"did you mean 'step_time'?"}},
