@@ -1,28 +1,35 @@
-#include <string>
+#include <vector>
 
-#include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
-#include <weir/memory_limit.hpp>
-#include <weir/thread_budget.hpp>
+#include <weir/machine_view.hpp>
 
-#include "src/quantity_text.hpp"
+#include "machine/place_registry.hpp"
+#include "machine/topology.hpp"
+#include "src/machine_report.hpp"
 #include "src/standard_output.hpp"
+#include "src/summary_json.hpp"
 #include "src/verb.hpp"
 
 namespace weir::program {
 
-int machine_verb(const CommandLine&, SignalWatch&) {
-  const ThreadBudget budget = derive_thread_budget();
-  std::string text =
-      budget.refusal ? fmt::format("threads: none: {}\n", budget.refusal->message)
-                     : fmt::format("threads: {} ({})\n", budget.threads, to_string(budget.source));
-  for (const std::string& step : budget.derivation) text += "  " + step + "\n";
-  const MemoryLimit memory = derive_memory_limit();
-  text += fmt::format("memory: {} ({})\n", bytes_text(memory.bytes), to_string(memory.source));
-  for (const std::string& step : memory.derivation) text += "  " + step + "\n";
-  text += "topology, devices and the plan of worker places: not in this version\n";
-  write_output(text);
-  return budget.refusal ? static_cast<int>(budget.refusal->kind) : 0;
+int machine_verb(const CommandLine& line, SignalWatch&) {
+  constexpr PlacementMode kModes[] = {PlacementMode::none, PlacementMode::cache_domain,
+                                      PlacementMode::core, PlacementMode::node};
+  PlacementMode mode = PlacementMode::cache_domain;
+  if (const auto choice = line.choice("--pin", {"none", "cache_domain", "core", "node"}))
+    mode = kModes[*choice];
+  const MachineView view;
+  // Asked as a run would ask, and nothing entered.
+  std::vector<int> taken;
+  PlaceRegistry registry(runtime_folder(view));
+  (void)registry.settle([&](const std::vector<int>& others) {
+    taken = others;
+    return std::vector<int>{};
+  });
+  const MachineReport report = make_machine_report(view, read_topology(), mode, taken);
+  write_output(line.has("--json") ? document_text(machine_json(report)) : machine_text(report));
+  return report.budget.refusal ? static_cast<int>(report.budget.refusal->kind) : 0;
 }
 
 }  // namespace weir::program

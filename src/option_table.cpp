@@ -9,9 +9,10 @@ std::vector<OptionSpec> make_table() {
   const std::vector<std::string> files{"run", "tune", "check", "preview"};
   const std::vector<std::string> plans{"run", "tune", "check"};
   const std::vector<std::string> runs{"run", "tune"};
+  const std::vector<std::string> pins{"run", "tune", "machine"};
   const std::vector<std::string> run{"run"};
   const std::vector<std::string> preview{"preview"};
-  const std::vector<std::string> tables{"run", "tune", "check", "preview", "operators", "policies"};
+  const std::vector<std::string> tables{"run", "tune", "check", "preview", "operators", "policies", "machine"};
   return {
       {"--data", "DIR", "short for --set data=DIR", files},
       {"--set", "NAME=VALUE", "a variable of the file", files, true},
@@ -45,7 +46,7 @@ std::vector<OptionSpec> make_table() {
       {"--quiet", "", "results alone, no progress and no remarks", files},
       {"--json", "", "one JSON document on standard output", tables},
       {"--headroom", "", "replay cached batches", {"diagnose"}, false, true},
-      {"--pin", "none|cache_domain|core|node", "what workers are bound to (cache_domain)", runs},
+      {"--pin", "none|cache_domain|core|node", "what workers are bound to (cache_domain)", pins},
       {"--device", "none|host|cuda|auto[:INDEX]", "where batches go (none)", runs, false, true},
       {"--serve", "[ADDR:]PORT", "a live page", runs, false, true},
       {"--report", "FILE.html", "a report", runs, false, true},
