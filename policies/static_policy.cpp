@@ -16,6 +16,9 @@ Decision StaticPolicy::start(const Observation& first, const std::optional<Alloc
   if (start) {
     decision.allocation = *start;
     decision.reason = "the settings that were loaded";
+  } else if (choice_ == Choice::fixed && strict_ && !first.current.strict) {
+    decision.allocation = even_allotment(first, strict_, settings_.stay_slack);
+    decision.reason = "the settings in force are shared ones; as whole workers they are even";
   } else if (choice_ == Choice::fixed) {
     decision.reason = "keep the settings in force";
   } else {

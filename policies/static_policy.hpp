@@ -15,7 +15,7 @@ namespace weir::detail {
 class WEIR_EXPORT StaticPolicy final : public Policy {
  public:
   enum class Choice {
-    fixed,  ///< what the plant has, or what was loaded
+    fixed,  ///< what the plant has, or what was loaded; with strict and shared ones there, even
     even,   ///< all workers, alike for every stage
     share,  ///< the same, and a worker stays as long as its stage has work
   };

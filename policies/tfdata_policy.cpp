@@ -34,11 +34,11 @@ int essential_parallelism(const std::vector<LatencyNode>& line) {
 }
 
 // One worker after the other, each where the gradient is steepest.
-void climb(std::vector<LatencyNode>& line, const std::vector<int>& most, int budget) {
+void climb(std::vector<LatencyNode>& line, const std::vector<int>& most, int budget, bool strict) {
   const double work = work_seconds(line);
   while (true) {
     const double output = output_seconds(line);
-    if (output < work / budget || essential_parallelism(line) > budget) return;
+    if (output < work / budget || (strict && essential_parallelism(line) > budget)) return;
     double best_delta = kLeastDeltaSeconds;
     std::size_t best = line.size();
     for (std::size_t i = 0; i < line.size(); ++i) {
@@ -102,7 +102,7 @@ void TfdataPolicy::optimize(const Observation& seen, int loader) {
                                       : node.parallelism);
   }
   if (line.empty() || sums_[stages.back()].items_out <= 0) return;
-  climb(line, most, std::max(1, seen.budget));
+  climb(line, most, std::max(1, seen.budget), strict_);
   for (std::size_t i = 0; i < line.size(); ++i) parallelism_[stages[i]] = line[i].parallelism;
 }
 

@@ -18,12 +18,13 @@ namespace weir::detail {
 /// ShouldStop) and model.h, with their constants.
 ///
 /// Algorithm: from one worker a stage, again and again one worker for the stage where that lowers
-/// the modelled output time most: a step along the gradient in whole workers. It stops as
-/// OptimizeHillClimb does, when the output time is below the work of an item over the CPUs or every
-/// stage has all of them, and as OptimizeGradientDescent does, when the workers of the stages that
-/// matter (over 0.3 of the mean work) are more than the CPUs: the budget is a stop rule, and a
-/// worker is never moved from a stage to another. Work is averaged over the whole run. The first
-/// optimization comes after 10 ms and each later one after twice the time, up to a minute.
+/// the modelled output time most: a step along the gradient in whole workers. It stops when the
+/// output time is below the work of an item over the CPUs (OptimizeHillClimb, the default there) or
+/// every stage has all of them: the budget is a stop rule, no bound of their sum. In strict mode,
+/// where that sum is one, it stops as well when the stages that matter (over 0.3 of the mean work)
+/// have more workers than there are CPUs, as OptimizeGradientDescent does. Work is averaged over
+/// the whole run. The first optimization comes after 10 ms and each later one after twice the time,
+/// up to a minute.
 ///
 /// Mapping: a stage's workers are its own, without helping; A is their sum, at most N, as the ops
 /// run in a pool of so many threads. It begins with 16 a stage, at most N.

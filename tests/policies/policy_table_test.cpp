@@ -124,6 +124,16 @@ TEST(StaticPolicies, FixedKeepsWhatIsThereOrWasLoaded) {
   EXPECT_EQ(make_policy("fixed", false, {})->start(first, loaded).allocation->active, 3);
 }
 
+TEST(StaticPolicies, FixedHasWholeWorkersInStrictMode) {
+  Observation first = test::known_line(8, {1e-3, 1e-3, 1e-3});
+  const Decision made = make_policy("fixed", true, {})->start(first, std::nullopt);
+  ASSERT_TRUE(made.allocation);
+  EXPECT_TRUE(made.allocation->strict);
+  EXPECT_EQ(whole_sum(*made.allocation), 8);
+  first.current = *made.allocation;
+  EXPECT_FALSE(make_policy("fixed", true, {})->start(first, std::nullopt).allocation);
+}
+
 TEST(StaticPolicies, NeverMove) {
   for (const char* name : {"fixed", "even", "share"}) {
     const std::unique_ptr<Policy> policy = make_policy(name, false, {});

@@ -83,17 +83,35 @@ TEST_F(TfdataTest, GivesWorkersWhereTheOutputTimeFallsMost) {
   EXPECT_GE(targets[2], 5);
 }
 
-TEST_F(TfdataTest, StopsWhenTheStagesThatMatterHaveMoreThanTheBudget) {
-  for (const int budget : {2, 4, 8, 16, 64}) {
+TEST_F(TfdataTest, StopsWhenTheOutputTimeIsTheWorkOverTheCpus) {
+  for (const int budget : {4, 8, 16, 64}) {
     begin(budget, {1e-3, 2e-3, 8e-3});
+    start();
+    (void)look();
+    const std::vector<double> targets = targets_of(seen.current);
+    std::vector<LatencyNode> line;
+    for (std::size_t i = 0; i < 3; ++i)
+      line.push_back({seen.stages[i].service_seconds, 1, static_cast<int>(targets[i])});
+    EXPECT_LT(output_seconds(line), 11e-3 / budget) << budget;
+    EXPECT_LT(targets[0] + targets[1] + targets[2], budget + 3) << budget;
+  }
+}
+
+// A serial stage at the end that no worker of another stage makes faster.
+TEST_F(TfdataTest, OnlyInStrictModeTheSumIsBounded) {
+  for (const bool strict : {false, true}) {
+    begin(20, {4e-3, 6e-3, 8e-3}, strict);
+    seen.stages[2].serial = true;
     start();
     const Decision decision = look();
     ASSERT_TRUE(decision.allocation);
     const std::vector<double> targets = targets_of(*decision.allocation);
-    // The first stage has less than 0.3 of the mean work.
-    EXPECT_LE(targets[1] + targets[2], budget + 1) << budget;
-    EXPECT_EQ(decision.allocation->active, targets[0] + targets[1] + targets[2]);
-    EXPECT_LE(seen.active, budget);
+    const double sum = targets[0] + targets[1] + targets[2];
+    if (strict)
+      EXPECT_EQ(sum, 21);
+    else
+      EXPECT_EQ(sum, 20 + 20 + 1);
+    EXPECT_EQ(decision.allocation->active, sum);
   }
 }
 
