@@ -168,6 +168,14 @@ Oracle find_oracle(const ScenarioProcess& process, int workers, double cores, bo
   return oracle;
 }
 
+double true_service_seconds(const ScenarioStage& stage, double running) {
+  if (is_linear(stage) || running <= 1) return 1 / items_per_second(stage, 1);
+  const int below = static_cast<int>(running);
+  const double items = std::lerp(items_per_second(stage, below), items_per_second(stage, below + 1),
+                                 running - below);
+  return running / items;
+}
+
 Allocation starting_allocation(const ScenarioStart& start, const ScenarioProcess& process,
                                int workers, double cores, bool strict) {
   const Observation seen = unmeasured(process, workers);

@@ -28,6 +28,9 @@ struct Oracle {
 [[nodiscard]] WEIR_EXPORT Oracle find_oracle(const ScenarioProcess& process, int workers,
                                              double cores, bool strict);
 
+/// True mean of a stage's slot time for an item taken in, with `running` workers in it on average.
+[[nodiscard]] WEIR_EXPORT double true_service_seconds(const ScenarioStage& stage, double running);
+
 /// Allocations to begin with.
 [[nodiscard]] WEIR_EXPORT Allocation starting_allocation(const ScenarioStart& start,
                                                          const ScenarioProcess& process,

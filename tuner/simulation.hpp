@@ -77,6 +77,8 @@ struct TrialOptions {
 struct Trial {
   Measures measures;
   std::vector<TimelinePoint> timeline;
+  double time_scale = 1;            ///< live: how many times slower the stages were than written
+  double simulated_per_second = 0;  ///< live: the simulator's steady rate with the waits that were
 };
 
 /// Runs a scenario once on the simulated machine, each process with a tuner of its own. The same
