@@ -12,7 +12,8 @@ std::vector<OptionSpec> make_table() {
   const std::vector<std::string> pins{"run", "tune", "machine"};
   const std::vector<std::string> run{"run"};
   const std::vector<std::string> preview{"preview"};
-  const std::vector<std::string> tables{"run", "tune", "check", "preview", "operators", "policies", "machine"};
+  const std::vector<std::string> tables{"run",       "tune",     "check",  "preview",
+                                        "operators", "policies", "machine"};
   return {
       {"--data", "DIR", "short for --set data=DIR", files},
       {"--set", "NAME=VALUE", "a variable of the file", files, true},
