@@ -27,4 +27,7 @@ install(FILES ${PROJECT_BINARY_DIR}/weirConfig.cmake ${PROJECT_BINARY_DIR}/weirC
 
 if(TARGET weir_cli)
   install(TARGETS weir_cli RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+  # `weir sim all` looks for them there.
+  install(DIRECTORY ${PROJECT_SOURCE_DIR}/configs/scenarios
+          DESTINATION ${CMAKE_INSTALL_DATADIR}/weir)
 endif()

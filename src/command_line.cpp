@@ -35,11 +35,12 @@ std::string key_of(std::string_view word) {
   const std::string name = word.substr(0, word.find('='));
   std::vector<std::string> names;
   for (const OptionSpec* option : options_of(verb)) names.push_back(option->name);
-  for (const OptionSpec& option : option_table()) {
-    if (option.name != name) continue;
+  std::vector<std::string> others;
+  for (const OptionSpec& option : option_table())
+    if (option.name == name) others.insert(others.end(), option.verbs.begin(), option.verbs.end());
+  if (!others.empty())
     refuse(name, fmt::format("not an option of weir {}; it belongs to {}", verb,
-                             fmt::join(option.verbs, ", ")));
-  }
+                             fmt::join(others, ", ")));
   const std::string key = key_of(word);
   if (const auto ours = detail::known_elsewhere(key)) {
     const bool workers = ours->find("'workers'") != std::string::npos;
@@ -55,12 +56,16 @@ std::string key_of(std::string_view word) {
 }  // namespace
 
 CommandLine::CommandLine(const std::string& verb, const std::string& summary,
-                         const ArgumentSpec& argument, const std::vector<std::string>& words) {
+                         const ArgumentSpec& argument, const std::vector<std::string>& words,
+                         const std::string& examples) {
   CLI::App app(summary, "weir " + verb);
   app.allow_extras();
   app.set_help_flag("-h,--help", "this text");
   if (!argument.name.empty())
-    app.add_option(argument.name, argument_)->type_name("")->required(argument.required);
+    app.add_option(argument.name, arguments_)
+        ->type_name("")
+        ->expected(argument.several ? -1 : 1)
+        ->required(argument.required);
 
   const std::vector<const OptionSpec*> specs = options_of(verb);
   std::map<std::string, std::vector<std::string>> values;
@@ -84,6 +89,7 @@ CommandLine::CommandLine(const std::string& verb, const std::string& summary,
           ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
     }
   }
+  app.footer(examples);
   help_ = app.help();
 
   // CLI11 wants the last word first.
@@ -124,6 +130,11 @@ CommandLine::CommandLine(const std::string& verb, const std::string& summary,
       refuse(spec->name, fmt::format("was given {} times; give it once", found->second.size()));
     if (spec->later && found->second.front() != "none") refuse(spec->name, "not in this version");
   }
+}
+
+const std::string& CommandLine::argument() const {
+  static const std::string none;
+  return arguments_.empty() ? none : arguments_.front();
 }
 
 std::optional<std::string> CommandLine::text(std::string_view option) const {

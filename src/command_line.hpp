@@ -13,6 +13,7 @@ namespace weir::program {
 struct ArgumentSpec {
   std::string name;  ///< "PIPELINE.yaml"; empty: the verb takes none
   bool required = true;
+  bool several = false;  ///< any number of them
 };
 
 /// The words after the verb, sorted out. Values are text still; the functions below read them and
@@ -22,14 +23,16 @@ struct ArgumentSpec {
 class CommandLine {
  public:
   /// Throws Error(usage) for a wrong option, naming the nearest right one, for a missing or doubled
-  /// value, a missing argument, one too many, and what is not in this version.
+  /// value, a missing argument, one too many, and what is not in this version. `examples` end the
+  /// help.
   CommandLine(const std::string& verb, const std::string& summary, const ArgumentSpec& argument,
-              const std::vector<std::string>& words);
+              const std::vector<std::string>& words, const std::string& examples = {});
 
   [[nodiscard]] bool wants_help() const { return wants_help_; }
   [[nodiscard]] const std::string& help() const { return help_; }
 
-  [[nodiscard]] const std::string& argument() const { return argument_; }  ///< empty: not given
+  [[nodiscard]] const std::string& argument() const;  ///< the first one; empty: not given
+  [[nodiscard]] const std::vector<std::string>& arguments() const { return arguments_; }
   [[nodiscard]] bool has(std::string_view option) const { return values_.contains(option); }
   [[nodiscard]] std::optional<std::string> text(std::string_view option) const;
   [[nodiscard]] std::vector<std::string> texts(std::string_view option) const;
@@ -45,7 +48,7 @@ class CommandLine {
   [[noreturn]] void reject(std::string_view option, const std::string& what) const;
 
  private:
-  std::string argument_;
+  std::vector<std::string> arguments_;
   std::map<std::string, std::vector<std::string>, std::less<>> values_;
   bool wants_help_ = false;
   std::string help_;

@@ -34,9 +34,9 @@ std::string usage_text() {
   text += fmt::format("  {:<24}  {}\n", "--version", "the version");
   text +=
       "\nResults go to standard output, everything else to standard error.\n"
-      "Exit status: 0 done; 1 the data or a stage failed; 2 wrong usage, configuration or tuned\n"
-      "file; 3 not possible here; 128 + n on signal n.\n"
-      "Not in this version: diagnose, scan, sim, explain.\n";
+      "Exit status: 0 done; 1 the data or a stage failed, or a bound of sim was missed; 2 wrong\n"
+      "usage, configuration or tuned file; 3 not possible here; 128 + n on signal n.\n"
+      "Not in this version: diagnose, scan, explain.\n";
   return text;
 }
 
@@ -67,12 +67,13 @@ int dispatch(const std::vector<std::string>& words, SignalWatch& signals) {
   if (first == "help") {
     if (words.size() > 2) throw Error(ErrorKind::usage, "help", "takes one verb");
     const Verb& verb = verb_named(words[1]);
-    write_output(CommandLine(verb.name, verb.summary, verb.argument, {"--help"}).help());
+    write_output(
+        CommandLine(verb.name, verb.summary, verb.argument, {"--help"}, verb.examples).help());
     return 0;
   }
   const Verb& verb = verb_named(first);
   const CommandLine line(verb.name, verb.summary, verb.argument,
-                         std::vector<std::string>(words.begin() + 1, words.end()));
+                         std::vector<std::string>(words.begin() + 1, words.end()), verb.examples);
   if (line.wants_help()) {
     write_output(line.help());
     return 0;

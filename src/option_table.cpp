@@ -12,8 +12,10 @@ std::vector<OptionSpec> make_table() {
   const std::vector<std::string> pins{"run", "tune", "machine"};
   const std::vector<std::string> run{"run"};
   const std::vector<std::string> preview{"preview"};
-  const std::vector<std::string> tables{"run",       "tune",     "check",  "preview",
-                                        "operators", "policies", "machine"};
+  const std::vector<std::string> sim{"sim"};
+  const std::vector<std::string> quiet{"run", "tune", "check", "preview", "sim"};
+  const std::vector<std::string> tables{"run",       "tune",     "check", "preview",
+                                        "operators", "policies", "sim",   "machine"};
   return {
       {"--data", "DIR", "short for --set data=DIR", files},
       {"--set", "NAME=VALUE", "a variable of the file", files, true},
@@ -43,8 +45,17 @@ std::vector<OptionSpec> make_table() {
       {"--cold", "", "drop the data set's pages from the cache first", runs},
       {"--count", "N", "how many samples (16)", preview},
       {"--out", "FILE.png", "where the sheet goes (NAME.preview.png)", preview},
+      {"--policy", "A,B,...|all", "side by side, see weir policies (balance)", sim},
+      {"--strict", "", "whole workers a stage in every scenario", sim},
+      {"--set", "NAME=VALUE", "a setting of the policies that have it", sim, true},
+      {"--repeats", "R", "runs of each with other seeds (as the scenario says: 10)", sim},
+      {"--seed", "S", "of the first repeat", sim},
+      {"--scenarios", "DIR", "where 'all' and names are looked up", sim},
+      {"--plot", "FILE.html", "rate and workers over time, as one page", sim},
+      {"--live", "", "on the live runtime, with emulated stages", sim, false, true},
+      {"--replay", "LOG", "the decisions of a recorded run once more", sim, false, true},
       {"--progress", "auto|always|never", "the line on standard error", runs},
-      {"--quiet", "", "results alone, no progress and no remarks", files},
+      {"--quiet", "", "results alone, no progress and no remarks", quiet},
       {"--json", "", "one JSON document on standard output", tables},
       {"--headroom", "", "replay cached batches", {"diagnose"}, false, true},
       {"--pin", "none|cache_domain|core|node", "what workers are bound to (cache_domain)", pins},

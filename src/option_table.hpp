@@ -7,7 +7,8 @@
 
 namespace weir::program {
 
-/// One option of the command line, and the verbs that take it.
+/// One option of the command line, and the verbs that take it. A name may stand in several rows
+/// where it means different things to different verbs.
 struct OptionSpec {
   std::string name;        ///< "--workers"
   std::string value_name;  ///< "N|auto"; empty: a flag

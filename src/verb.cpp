@@ -24,6 +24,17 @@ std::span<const Verb> verbs() {
        "a contact sheet of the first samples with their labels",
        {"PIPELINE.yaml"},
        preview_verb},
+      {"sim",
+       "policies side by side on a simulated machine",
+       {"SCENARIO.yaml...|all", true, true},
+       sim_verb,
+       "Examples:\n"
+       "  weir sim all                                   the suite with the default policy\n"
+       "  weir sim all --strict --repeats 3              with whole workers a stage\n"
+       "  weir sim skewed_costs --policy all             one of the suite, every policy\n"
+       "  weir sim mine.yaml --policy balance,share --plot mine.html\n"
+       "  weir sim drift_swap --set dead_band=0.1 --json\n"
+       "Exit status 1: balance misses a bound that a scenario sets under 'must'."},
       {"operators",
        "the operators with their parameters, ranges and defaults",
        {"NAME", false},
@@ -47,7 +58,7 @@ const Verb* find_verb(std::string_view name) {
 }
 
 bool planned_verb(std::string_view name) {
-  constexpr std::array<std::string_view, 4> kPlanned{"diagnose", "explain", "scan", "sim"};
+  constexpr std::array<std::string_view, 3> kPlanned{"diagnose", "explain", "scan"};
   return std::find(kPlanned.begin(), kPlanned.end(), name) != kPlanned.end();
 }
 

@@ -16,6 +16,7 @@ struct Verb {
   ArgumentSpec argument;
   /// Returns the exit status; throws Error.
   int (*run)(const CommandLine& line, SignalWatch& signals);
+  std::string examples = {};  ///< at the end of its help
 };
 
 [[nodiscard]] std::span<const Verb> verbs();
@@ -29,6 +30,7 @@ struct Verb {
 [[nodiscard]] int preview_verb(const CommandLine& line, SignalWatch& signals);
 [[nodiscard]] int operators_verb(const CommandLine& line, SignalWatch& signals);
 [[nodiscard]] int policies_verb(const CommandLine& line, SignalWatch& signals);
+[[nodiscard]] int sim_verb(const CommandLine& line, SignalWatch& signals);
 [[nodiscard]] int machine_verb(const CommandLine& line, SignalWatch& signals);
 
 }  // namespace weir::program

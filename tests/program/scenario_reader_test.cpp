@@ -1,6 +1,7 @@
 // What a scenario file may say, and what a mistake in one is answered with.
 #include "src/scenario_reader.hpp"
 
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 #include <limits>
@@ -13,6 +14,7 @@
 #include <weir/error.hpp>
 
 #include "tests/program/photo_folder.hpp"
+#include "tuner/score.hpp"
 
 namespace weir::detail {
 namespace {
@@ -190,6 +192,24 @@ TEST(ScenarioReader, FollowsNoChainOfFiles) {
   } catch (const Error& error) {
     EXPECT_THAT(error.what(), HasSubstr("loop.yaml:5:13: '"));
     EXPECT_THAT(error.what(), HasSubstr("has processes of its own"));
+  }
+}
+
+/// The bounds that a file may set are those that are judged, each with its unit.
+TEST(ScenarioReader, KnowsEachMust) {
+  for (const MustInfo& must : musts()) {
+    const std::string value = must.unit == MustInfo::Unit::seconds ? "1s" : "1";
+    const std::string lines = "must: {" + std::string(must.name) + ": " + value + "}\n";
+    EXPECT_EQ(read_scenario(with(lines), "x.yaml").must.at(std::string(must.name)), 1);
+  }
+  try {
+    static_cast<void>(read_scenario(with("must: {x: 1}\n"), "x.yaml"));
+    FAIL() << "taken";
+  } catch (const Error& error) {
+    const std::string message = error.what();
+    const std::string allowed = message.substr(message.find("Allowed: "));
+    EXPECT_EQ(static_cast<std::size_t>(std::count(allowed.begin(), allowed.end(), ',')),
+              musts().size());  // and label
   }
 }
 

@@ -1,4 +1,4 @@
-// The scenarios of configs/scenarios, without running them.
+// The scenarios of configs/scenarios: each loads, and runs for a moment.
 #include <algorithm>
 #include <filesystem>
 #include <set>
@@ -9,6 +9,7 @@
 #include <gtest/gtest.h>
 
 #include "src/scenario_reader.hpp"
+#include "tuner/simulation.hpp"
 
 namespace weir::detail {
 namespace {
@@ -52,6 +53,23 @@ TEST(ScenarioSuite, LiveStagesWaitLongEnoughToBeEmulated) {
       for (const ScenarioStage& stage : scenario.processes.front().stages)
         EXPECT_TRUE(stage.batch > 1 || stage.seconds >= 2.8e-3)
             << scenario.name << " " << stage.name;
+    }
+  }
+}
+
+/// The first two seconds, events that come later left out: what they are about is tested in tuner/.
+TEST(ScenarioSuite, EachRuns) {
+  for (const fs::path& file : scenario_files()) {
+    for (Scenario scenario : load_scenarios(file.string())) {
+      scenario.duration_seconds = std::min(scenario.duration_seconds, 2.0);
+      std::erase_if(scenario.events,
+                    [](const ScenarioEvent& event) { return event.at_seconds >= 2; });
+      TrialOptions options;
+      options.workers = scenario.workers.front();
+      const Measures measures = simulate(scenario, options).measures;
+      EXPECT_GT(measures.oracle_per_second, 0) << scenario.name;
+      EXPECT_GT(measures.steady_per_second, 0) << scenario.name;
+      EXPECT_EQ(measures.budget_violations, 0U) << scenario.name;
     }
   }
 }

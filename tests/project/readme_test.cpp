@@ -92,11 +92,11 @@ TEST_F(ReadmeExample, TunedFileByHandLoads) {
 
 TEST(Readme, TableOfOptionsIsThatOfTheProgram) {
   Names there;
-  for (const char* verb : {"run", "tune", "check", "preview", "policies"})
+  for (const char* verb : {"run", "tune", "check", "preview", "policies", "sim"})
     there.merge(matches(run_program({"help", verb}).out, R"((--[a-z][-a-z]*))"));
   there.erase("--help");
   Names planned;
-  std::istringstream help(run_program({"help", "run"}).out);
+  std::istringstream help(run_program({"help", "run"}).out + run_program({"help", "sim"}).out);
   std::string option;
   for (std::string line; std::getline(help, line);) {
     const Names named = matches(line, R"(^ +(--[a-z][-a-z]*))");
