@@ -17,11 +17,23 @@ constexpr double kMemoryShare = 0.85;  // where sources stop being admitted
 constexpr double kSourceIdleShare = 0.2;
 constexpr double kStageBusyShare = 0.9;
 constexpr double kWorkersBusyShare = 0.85;
+constexpr double kBlockedShare = 0.5;  // of slot time, not on a CPU and not waiting for one
 
 double sum_of(const std::vector<double>& values) {
   double total = 0;
   for (const double value : values) total += value;
   return total;
+}
+
+bool limited_by_device(const StageObservation& stage, int budget, const PolicySettings& settings) {
+  if (stage.blocked_share < kBlockedShare || stage.serial) return false;
+  const CapacityCurve curve =
+      CapacityCurve::from_levels(stage.estimate.levels, stage.estimate.service_seconds);
+  if (!curve.known() || curve.is_proportional()) return false;
+  const double peak = curve.peak_workers(budget, settings.plateau);
+  // At its peak, and more would bring nothing.
+  return peak < budget && stage.running_mean >= kStageBusyShare * peak &&
+         curve.at(std::min<double>(budget, 2 * peak)) < (1.0 + settings.ramp_gain) * curve.at(peak);
 }
 
 bool measured(const Observation& seen) {
@@ -73,6 +85,10 @@ std::string diagnose(const Observation& seen, const PolicySettings& settings, bo
 
   for (const StageObservation& stage : seen.stages)
     if (stage.serial && stage.running_mean >= kStageBusyShare) return "serial:" + stage.name;
+
+  // More running workers than the device takes at once only wait in front of it.
+  for (const StageObservation& stage : seen.stages)
+    if (limited_by_device(stage, seen.budget, settings)) return "device:" + stage.name;
 
   // A stage that is always at the most it may have binds, whatever the others do.
   const bool split = strict || !seen.current.helping;

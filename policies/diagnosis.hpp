@@ -18,6 +18,7 @@ namespace weir::detail {
 ///   consumer      the consumer has hardly waited for a while
 ///   source        the first stage finds no input
 ///   serial:STAGE  a serial stage is always busy
+///   device:STAGE  a stage that mostly waits is where more workers in it bring nothing
 ///   stage:STAGE   the workers are busy, most of all in this stage, or it is at its cap
 ///   none
 [[nodiscard]] WEIR_EXPORT std::string diagnose(const Observation& seen,

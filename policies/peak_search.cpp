@@ -10,8 +10,6 @@
 namespace weir::detail {
 namespace {
 
-// Neighbours this much below the best may hide a peak between them.
-constexpr double kNear = 0.85;
 // Numbers closer than this share are not worth telling apart.
 constexpr double kCloseShare = 0.12;
 
@@ -53,7 +51,7 @@ std::optional<int> PeakSearch::next() const {
     return peak;
   // The best may be the left foot of a higher peak.
   if (above != trials_.end() && above->second < (1.0 - plateau_) * at->second &&
-      above->second > kNear * at->second && !close(here, high))
+      !close(here, high))
     return (here + high) / 2;
   if (close(low, here)) return std::nullopt;
   return (low + here) / 2;

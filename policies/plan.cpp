@@ -16,6 +16,14 @@ constexpr double kInfinity = std::numeric_limits<double>::infinity();
 // Stages within this share of the largest demand count as binding, too.
 constexpr double kBindingShare = 0.5;
 
+// A stage at its peak gets no more: it would only get slower.
+double with_headroom(const StageNeed& stage, double workers, double scale, double plateau) {
+  double most = stage.most;
+  if (stage.curve.known() && !stage.curve.is_proportional())
+    most = std::max(workers, stage.curve.peak_workers(most, plateau));
+  return std::min(workers * scale, most);
+}
+
 bool loaders_below(const std::vector<double>& rates, const std::vector<double>& limits) {
   bool any = false;
   for (std::size_t l = 0; l < rates.size(); ++l) {
@@ -46,7 +54,8 @@ Plan make_plan(const Observation& seen, const PolicySettings& settings, bool str
         std::min({1.0, (margin - 1.0) * solution.total, problem.workers - solution.total});
     const double scale = solution.total > 0 ? (solution.total + spare) / solution.total : 1.0;
     for (std::size_t i = 0; i < solution.workers.size(); ++i)
-      solution.workers[i] = std::min<double>(solution.workers[i] * scale, problem.stages[i].most);
+      solution.workers[i] =
+          with_headroom(problem.stages[i], solution.workers[i], scale, settings.plateau);
     solution.total += spare;
   }
   const int active = static_cast<int>(std::ceil(solution.total - 1e-6));

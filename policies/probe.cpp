@@ -86,7 +86,6 @@ Allocation Probe::with(const Observation& seen, std::size_t stage, int workers) 
     made.active = std::clamp(made.active + change, 1, seen.budget);
     return made;
   }
-  if (workers > own.cap) made.active = std::min(seen.budget, made.active + 1);
   own.cap = workers;
   own.target = std::min<double>(own.target, workers);
   return made;

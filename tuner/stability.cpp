@@ -27,7 +27,7 @@ struct Change {
 std::vector<Change> changes_of(const std::vector<TrialLook>& looks) {
   std::vector<Change> changes;
   for (std::size_t i = 1; i < looks.size(); ++i) {
-    if (!looks[i].changed) continue;
+    if (!looks[i].changed || looks[i].kind == MoveKind::probe) continue;
     const Allocation& from = looks[i - 1].allocation;
     const Allocation& to = looks[i].allocation;
     changes.push_back({looks[i].seconds, looks[i].kind, to.active < from.active, &to, &from});

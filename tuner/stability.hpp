@@ -12,9 +12,10 @@ namespace weir::detail {
 /// How calm a controller was, by what it put in force and not by what it says of itself.
 ///
 /// A *change* puts an allocation in force that differs from the one before in anything but depths
-/// and packets. A *burst* of changes ends with the first quiet time: 3 s without one, or three
-/// times what the slowest stage that matters takes for 30 items when that is longer, since nobody
-/// can know costs sooner.
+/// and packets. A probe and the way back from it are none: they learn, as the ramp does, and what
+/// they cost shows in the rate; a probe that is adopted is a move. A *burst* of changes ends with
+/// the first quiet time: 3 s without one, or three times what the slowest stage that matters takes
+/// for 30 items when that is longer, since nobody can know costs sooner.
 struct Stability {
   double settle_seconds = 0;
   int moves = 0;
