@@ -5,6 +5,7 @@
 #include <memory>
 #include <utility>
 
+#include <pthread.h>
 #include <sched.h>
 #include <unistd.h>
 
@@ -77,7 +78,12 @@ WorkerPool::Settings PlacedPool::pool_settings() {
     if (cpu >= 0) consumer_cpu_ = cpu;
     place(settings_.budget, settings_.budget.threads);
   }
-  pool.on_start = [](int) {
+  pool.on_start = [](int worker) {
+    // Seen from outside, as in top -H, it is one of ours.
+    char name[16];
+    const auto end = fmt::format_to_n(name, sizeof name - 1, "weir-worker-{}", worker).out;
+    *end = '\0';
+    pthread_setname_np(pthread_self(), name);
     static thread_local std::unique_ptr<OpenMpHold> hold;
     hold = std::make_unique<OpenMpHold>();
   };

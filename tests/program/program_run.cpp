@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <functional>
 #include <stdexcept>
 #include <utility>
 
@@ -34,11 +35,11 @@ struct Running {
   Pipe err;
 };
 
-void start(Running& running, const std::vector<std::string>& arguments, Output output,
-           const std::string& folder) {
+void start(Running& running, const std::string& program, const std::vector<std::string>& arguments,
+           Output output, const std::string& folder) {
   std::vector<char*> words;
-  std::string program = WEIR_TEST_PROGRAM;
-  words.push_back(program.data());
+  std::string first = program;
+  words.push_back(first.data());
   std::vector<std::string> copies = arguments;
   for (std::string& word : copies) words.push_back(word.data());
   words.push_back(nullptr);
@@ -60,7 +61,7 @@ void start(Running& running, const std::vector<std::string>& arguments, Output o
       ::dup2(running.out.ends[1], STDOUT_FILENO);
     }
     if (!folder.empty() && ::chdir(folder.c_str()) != 0) ::_exit(126);
-    ::execv(WEIR_TEST_PROGRAM, words.data());
+    ::execv(program.c_str(), words.data());
     ::_exit(127);
   }
   running.out.close_end(1);
@@ -68,12 +69,15 @@ void start(Running& running, const std::vector<std::string>& arguments, Output o
   if (output == Output::broken) running.out.close_end(0);
 }
 
-/// Reads both ends until both are closed; `on_err` is called after each piece of standard error.
+/// Reads both ends until both are closed; `on_err` is called after each piece of standard error,
+/// `look` at least every few milliseconds where there is one.
 template <class OnErr>
-void read_all(Running& running, ProgramEnd& end, OnErr on_err) {
+void read_all(Running& running, ProgramEnd& end, OnErr on_err,
+              const std::function<void(int)>& look = nullptr) {
   while (running.out.ends[0] >= 0 || running.err.ends[0] >= 0) {
     pollfd polled[] = {{running.out.ends[0], POLLIN, 0}, {running.err.ends[0], POLLIN, 0}};
-    if (::poll(polled, 2, -1) < 0 && errno != EINTR) throw std::runtime_error("poll");
+    if (::poll(polled, 2, look ? 5 : -1) < 0 && errno != EINTR) throw std::runtime_error("poll");
+    if (look) look(running.process);
     for (int i = 0; i < 2; ++i) {
       if ((polled[i].revents & (POLLIN | POLLHUP | POLLERR)) == 0) continue;
       char piece[4096];
@@ -101,8 +105,24 @@ ProgramEnd run_program(const std::vector<std::string>& arguments, Output output,
                        const std::string& folder) {
   Running running;
   ProgramEnd end;
-  start(running, arguments, output, folder);
+  start(running, WEIR_TEST_PROGRAM, arguments, output, folder);
   read_all(running, end, [] {});
+  wait_for(running, end);
+  return end;
+}
+
+ProgramEnd run_confined(const std::vector<std::string>& limits,
+                        const std::vector<std::string>& arguments,
+                        const std::function<void(int process)>& look) {
+  std::vector<std::string> words = limits;
+  words.emplace_back("--");
+  words.emplace_back(WEIR_TEST_PROGRAM);
+  words.insert(words.end(), arguments.begin(), arguments.end());
+  Running running;
+  ProgramEnd end;
+  start(running, WEIR_TEST_CONFINE, words, Output::read, "");
+  read_all(
+      running, end, [] {}, look);
   wait_for(running, end);
   return end;
 }
@@ -111,7 +131,7 @@ ProgramEnd interrupt_program(const std::vector<std::string>& arguments,
                              const std::vector<int>& signals) {
   Running running;
   ProgramEnd end;
-  start(running, arguments, Output::read, "");
+  start(running, WEIR_TEST_PROGRAM, arguments, Output::read, "");
   bool sent = false;
   read_all(running, end, [&] {
     if (std::exchange(sent, true)) return;
