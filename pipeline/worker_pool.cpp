@@ -194,17 +194,9 @@ void WorkerPool::clamp(Assignment& assignment) const {
   allocation.active = std::clamp(allocation.active, 1, budget_);
   for (int& most : allocation.groups) most = std::clamp(most, 1, workers());
   for (std::size_t i = 0; i < assignment.stages.size(); ++i) {
-    StageAllocation& own = allocation.stages[i];
     const Stage::Settings& stage = assignment.stages[i]->settings();
-    if (stage.fixed_workers > 0) {
-      own.cap = stage.fixed_workers;
-      own.target = stage.fixed_workers;
-    }
-    if (stage.hand_cap > 0) own.cap = std::min(own.cap, stage.hand_cap);
-    if (stage.serial) own.cap = 1;
-    own.cap = std::clamp(own.cap, 1, workers());
-    if (!(own.target >= 0)) own.target = 0;
-    if (own.group >= static_cast<int>(allocation.groups.size())) own.group = -1;
+    clamp_allotted(allocation.stages[i], {stage.serial, stage.fixed_workers, stage.hand_cap},
+                   workers(), allocation.groups.size());
   }
 }
 
@@ -308,6 +300,8 @@ bool WorkerPool::begin(int id) {
     (void)look(assignment, worker.views);
     for (std::size_t attempt = 0; attempt < count && !begun; ++attempt) {
       const int stage = choose(allocation, worker.views, last);
+      if (settings_.choices != nullptr)
+        settings_.choices->chosen(allocation, worker.views, last, stage);
       if (stage < 0) break;
       begun = claim(stage);
       worker.views[static_cast<std::size_t>(stage)].runnable = false;

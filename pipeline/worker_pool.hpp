@@ -15,6 +15,7 @@
 #include <weir/telemetry.hpp>
 
 #include "pipeline/byte_ledger.hpp"
+#include "pipeline/choice_recorder.hpp"
 #include "pipeline/host_watch.hpp"
 #include "pipeline/packet.hpp"
 #include "pipeline/stage.hpp"
@@ -61,6 +62,7 @@ class WorkerPool final : public Plant {
     std::function<void(int worker)> on_end;
     Allocation first;     ///< its active, strict, helping and stay_slack are the start of a run
     MachineView machine;  ///< where the host's counters are read
+    ChoiceRecorder* choices = nullptr;  ///< hears of each choice; null: nobody does
   };
   explicit WorkerPool(Settings settings);
   ~WorkerPool() override;
