@@ -13,7 +13,14 @@ void SharedCores::advance_to(double seconds) {
   granted_seconds_ += granted;
   if (share_ < 1) shared_seconds_ += granted;
   used_seconds_ += granted * wanting_;
+  period_used_seconds_ += granted * wanting_;
   was_busy_ = was_busy_ || wanting_ > 0;
+  if (taken_ > 0) {
+    const int threads = taken_ + (stopped_ ? 0 : wanting_);
+    others_seconds_ += passed * taken_ * std::min(1.0, static_cast<double>(cores_) / threads);
+  }
+  if (share_ < 1 && wanting_ > 0) pressure_seconds_ += passed;
+  if (stopped_) throttled_seconds_ += passed * std::min(wanting_, cores_);
 }
 
 void SharedCores::want(int change) {
@@ -34,12 +41,16 @@ void SharedCores::share_out() {
     share_ = threads <= cores_ ? 1.0 : static_cast<double>(cores_) / threads;
 }
 
+double SharedCores::usable_cores() const {
+  return quota_cpus_ > 0 ? std::min<double>(quota_cpus_, cores_) : cores_;
+}
+
 double SharedCores::next_event() const {
   if (quota_cpus_ <= 0) return std::numeric_limits<double>::infinity();
   const double period_end = static_cast<double>(period_ + 1) * kPeriodSeconds;
   const double used_per_second = wanting_ * share_;
   if (used_per_second <= 0) return period_end;
-  const double left = quota_cpus_ * kPeriodSeconds - used_seconds_;
+  const double left = quota_cpus_ * kPeriodSeconds - period_used_seconds_;
   return std::min(period_end, now_ + std::max(0.0, left) / used_per_second);
 }
 
@@ -48,7 +59,7 @@ void SharedCores::handle_event() {
     if (was_busy_) ++periods_;
     if (stopped_) ++throttled_periods_;
     ++period_;
-    used_seconds_ = 0;
+    period_used_seconds_ = 0;
     stopped_ = was_busy_ = false;
   } else {
     stopped_ = true;

@@ -37,6 +37,15 @@ class WEIR_EXPORT SharedCores {
   /// Lets happen what next_event() foresaw. Requires: the clock stands there.
   void handle_event();
 
+  /// Cores that the container may use at once.
+  [[nodiscard]] double usable_cores() const;
+  [[nodiscard]] int cores() const { return cores_; }
+  [[nodiscard]] double used_seconds() const { return used_seconds_; }  ///< by the container
+  [[nodiscard]] double used_by_others_seconds() const { return others_seconds_; }
+  /// Time in which some thread waited for a core.
+  [[nodiscard]] double pressure_seconds() const { return pressure_seconds_; }
+  /// Time that the quota took from threads, summed over the cores that they would have had.
+  [[nodiscard]] double throttled_seconds() const { return throttled_seconds_; }
   [[nodiscard]] std::uint64_t periods() const { return periods_; }
   [[nodiscard]] std::uint64_t throttled_periods() const { return throttled_periods_; }
 
@@ -54,9 +63,14 @@ class WEIR_EXPORT SharedCores {
   double granted_seconds_ = 0;
   double shared_seconds_ = 0;
 
+  double used_seconds_ = 0;
+  double others_seconds_ = 0;
+  double pressure_seconds_ = 0;
+  double throttled_seconds_ = 0;
+
   std::uint64_t period_ = 0;  ///< the clock is in period_ .. period_ + 1
-  double used_seconds_ = 0;   ///< of the quota, in this period
-  bool stopped_ = false;      ///< until the period ends
+  double period_used_seconds_ = 0;
+  bool stopped_ = false;  ///< until the period ends
   bool was_busy_ = false;
   std::uint64_t periods_ = 0;  ///< in which a thread wanted a core
   std::uint64_t throttled_periods_ = 0;

@@ -11,6 +11,7 @@ namespace weir::detail {
 namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
+constexpr double kHostSeconds = 0.5;    // between two looks at the host, as HostWatch
 constexpr double kSliceSeconds = 3e-3;  // of a core, when threads take turns
 
 std::size_t place(int i) { return static_cast<std::size_t>(i); }
@@ -422,6 +423,21 @@ std::vector<double> SimulatedPool::last_ran_seconds() const {
   return times;
 }
 
+const HostSnapshot& SimulatedPool::host() const {
+  if (host_.read_seconds > 0 && now_ - host_.read_seconds < kHostSeconds) return host_;
+  host_.read_seconds = now_;
+  host_.cores = cores_.usable_cores();
+  host_.host_cores = cores_.cores();
+  host_.host_cpu_seconds = cores_.used_seconds() + cores_.used_by_others_seconds();
+  host_.process_cpu_seconds = cpu_seconds();
+  host_.quota_periods = cores_.periods();
+  host_.throttled_periods = cores_.throttled_periods();
+  host_.throttled_seconds = cores_.throttled_seconds();
+  host_.cpu_pressure_seconds = cores_.pressure_seconds();
+  host_.resident_bytes = host_.memory_bytes = ledger_.used();
+  return host_;
+}
+
 Snapshot SimulatedPool::snapshot() const {
   Snapshot snapshot;
   snapshot.time_seconds = now_;
@@ -433,6 +449,7 @@ Snapshot SimulatedPool::snapshot() const {
   snapshot.memory_peak_bytes = ledger_.peak();
   snapshot.memory_bound_bytes = ledger_.bound();
   snapshot.structure = structure_;
+  snapshot.host = host();
   for (const Loader& loader : loaders_)
     snapshot.loaders.push_back({loader.name, loader.consumer.snapshot(now_)});
   for (const SimulatedStage& stage : stages_) snapshot.stages.push_back(stage.snapshot(now_));

@@ -87,6 +87,8 @@ class SimulatedPool final : public SimulatedPlant {
     SimulatedClocks clocks;
   };
 
+  [[nodiscard]] const HostSnapshot& host() const;
+
   void make_loaders(std::span<const ScenarioProcess> loaders);
   void make_stages(Loader& loader, std::span<const ScenarioStage> stages);
   void make_workers();
@@ -137,6 +139,7 @@ class SimulatedPool final : public SimulatedPlant {
   double unparked_seconds_ = 0;
   double unparked_since_ = 0;
   double depths_adjusted_at_ = 0;
+  mutable HostSnapshot host_;  ///< as it was read last
 
   int running_ = 0;
   int most_running_ = 0;

@@ -66,11 +66,6 @@ void SimulatedStage::set(const ScenarioStage& is, double now) {
     place_.source->set_group(is.batch, now);
 }
 
-std::uint64_t SimulatedStage::first_ready() const {
-  if (place_.source == nullptr) return place_.in->first_ready();
-  return place_.source->has_group() ? place_.source->next_index() : kNoIndex;
-}
-
 bool SimulatedStage::claim(SimulatedPacket& packet, const StageAllocation& allotted, int active,
                            std::uint64_t exempt, double now) {
   ClaimLimits limits;

@@ -58,7 +58,10 @@ class SimulatedStage {
   [[nodiscard]] const SimulatedService& service() const { return service_; }
 
   // Choosing.
-  [[nodiscard]] std::uint64_t first_ready() const;
+  [[nodiscard]] std::uint64_t first_ready() const {
+    if (place_.source == nullptr) return place_.in->first_ready();
+    return place_.source->has_group() ? place_.source->next_index() : kNoIndex;
+  }
   [[nodiscard]] bool has_room(std::uint64_t index) const {
     return index < place_.out->limit() &&
            place_.ledger->has_room(learning_.output_bytes, place_.source != nullptr);

@@ -92,6 +92,35 @@ TEST(SimulatedQuota, DoesNotStopWaits) {
   EXPECT_NEAR(run.rate(10), 0.5 / 1e-3, 15);
 }
 
+// What the process reads of its host, at most twice a second.
+TEST(SimulatedHost, TellsOwnWorkFromThatOfOthers) {
+  SimulatedLine run(line({4e-3}), 8);
+  run.machine.set_cores_taken(3);
+  run.run(1);
+  const HostSnapshot first = run.plant.snapshot().host;
+  run.run(0.2);
+  EXPECT_EQ(run.plant.snapshot().host.read_seconds, first.read_seconds);
+  run.run(9.8);
+  const HostSnapshot then = run.plant.snapshot().host;
+  EXPECT_EQ(then.cores, 8);
+  EXPECT_EQ(then.host_cores, 8);
+  EXPECT_NEAR(then.host_cpu_seconds - first.host_cpu_seconds, 80, 1e-6);
+  EXPECT_NEAR(then.process_cpu_seconds - first.process_cpu_seconds, 80 * 8.0 / 11, 1e-6);
+  EXPECT_NEAR(then.cpu_pressure_seconds - first.cpu_pressure_seconds, 10, 1e-6);
+  EXPECT_EQ(then.throttled_periods, 0u);
+}
+
+TEST(SimulatedHost, TellsWhatTheQuotaTook) {
+  SimulatedLine run(line({4e-3}), 8, 8, 1, 2);
+  run.run(10);
+  const HostSnapshot seen = run.plant.snapshot().host;
+  EXPECT_EQ(seen.cores, 2);
+  EXPECT_NEAR(static_cast<double>(seen.throttled_periods), 100, 1);
+  // Eight threads use it up in 25 ms of 100.
+  EXPECT_NEAR(seen.throttled_seconds, 8 * 0.075 * 100, 1);
+  EXPECT_NEAR(seen.host_cpu_seconds, 20, 0.2);
+}
+
 TEST(SimulatedClock, DoesNotRunAheadOfWhatWasAskedFor) {
   SimulatedLine run(line({4e-3}), 1);
   run.machine.advance_to(3.9e-3);
