@@ -25,9 +25,8 @@ namespace {
 std::string usage_text() {
   std::string text = "usage: weir VERB [ARGUMENT] [OPTION...]\n\n";
   for (const Verb& verb : verbs()) {
-    const std::string argument = verb.argument.required || verb.argument.name.empty()
-                                     ? verb.argument.name
-                                     : "[" + verb.argument.name + "]";
+    std::string argument = verb.argument.name + (verb.argument.several ? "..." : "");
+    if (!verb.argument.required && !argument.empty()) argument = "[" + argument + "]";
     text += fmt::format("  {:<24}  {}\n", verb.name + " " + argument, verb.summary);
   }
   text += fmt::format("  {:<24}  {}\n", "help [VERB]", "this text, or a verb's options");

@@ -53,7 +53,7 @@ std::vector<OptionSpec> make_table() {
       {"--scenarios", "DIR", "where 'all' and names are looked up", sim},
       {"--plot", "FILE.html", "rate and workers over time, as one page", sim},
       {"--live", "", "on the live runtime, with emulated stages", sim, false, true},
-      {"--replay", "LOG", "the decisions of a recorded run once more", sim, false, true},
+      {"--replay", "LOG", "make the decisions of a decision log again, and compare", sim},
       {"--progress", "auto|always|never", "the line on standard error", runs},
       {"--quiet", "", "results alone, no progress and no remarks", quiet},
       {"--json", "", "one JSON document on standard output", tables},

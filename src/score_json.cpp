@@ -57,4 +57,17 @@ Json scores_json(std::span<const detail::Score> scores) {
   return document;
 }
 
+Json replay_json(const detail::Replay& replay) {
+  Json document = {{"policy", replay.policy},   {"strict", replay.strict},
+                   {"windows", replay.windows}, {"parts", replay.parts},
+                   {"same", replay.same()},     {"difference", nullptr},
+                   {"notes", replay.notes}};
+  if (replay.difference)
+    document["difference"] = {{"line", replay.difference->line},
+                              {"seconds", number(replay.difference->seconds)},
+                              {"recorded", replay.difference->recorded},
+                              {"replayed", replay.difference->replayed}};
+  return document;
+}
+
 }  // namespace weir::program

@@ -4,11 +4,13 @@
 
 #include <nlohmann/json_fwd.hpp>
 
+#include "tuner/replay.hpp"
 #include "tuner/score.hpp"
 
 namespace weir::program {
 
 /// An array with an object for each score, its measures the medians over the repeats.
 [[nodiscard]] nlohmann::ordered_json scores_json(std::span<const detail::Score> scores);
+[[nodiscard]] nlohmann::ordered_json replay_json(const detail::Replay& replay);
 
 }  // namespace weir::program

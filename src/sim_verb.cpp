@@ -27,6 +27,7 @@
 #include "src/trial_runner.hpp"
 #include "src/verb.hpp"
 #include "src/whole_file.hpp"
+#include "tuner/replay.hpp"
 #include "tuner/score.hpp"
 #include "tuner/simulation.hpp"
 
@@ -111,6 +112,10 @@ std::vector<TrialCase> cases_of(const CommandLine& line, const std::vector<Scena
 }
 
 std::vector<Scenario> scenarios_of(const CommandLine& line) {
+  if (line.arguments().empty())
+    throw Error(ErrorKind::usage, "",
+                "name a scenario: a file, one of the suite as skewed_costs, or all; or a decision "
+                "log with --replay");
   std::vector<Scenario> scenarios;
   for (const std::string& file : scenario_files(line.arguments(), line.text("--scenarios")))
     for (Scenario& scenario : detail::load_scenarios(file))
@@ -151,6 +156,16 @@ class TrialLine {
   Clock::time_point latest_;
 };
 
+int replay(const CommandLine& line, const std::string& log) {
+  if (!line.arguments().empty())
+    throw Error(
+        ErrorKind::usage, "--replay",
+        fmt::format("takes no scenario beside the log, and '{}' was given", line.argument()));
+  const detail::Replay replayed = detail::replay_log(log);
+  write_output(line.has("--json") ? document_text(replay_json(replayed)) : replayed.text());
+  return replayed.same() ? 0 : static_cast<int>(ErrorKind::data);
+}
+
 int threads_for_trials() {
   const ThreadBudget budget = derive_thread_budget();
   return std::max(budget.threads, 1);
@@ -159,6 +174,7 @@ int threads_for_trials() {
 }  // namespace
 
 int sim_verb(const CommandLine& line, SignalWatch&) {
+  if (const auto log = line.text("--replay")) return replay(line, *log);
   const std::vector<Scenario> scenarios = scenarios_of(line);
   std::vector<TrialCase> cases = cases_of(line, scenarios);
   const std::optional<std::string> plot = line.text("--plot");

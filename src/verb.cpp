@@ -26,7 +26,7 @@ std::span<const Verb> verbs() {
        preview_verb},
       {"sim",
        "policies side by side on a simulated machine",
-       {"SCENARIO.yaml...|all", true, true},
+       {"FILE|all", false, true},
        sim_verb,
        "Examples:\n"
        "  weir sim all                                   the suite with the default policy\n"
@@ -34,7 +34,10 @@ std::span<const Verb> verbs() {
        "  weir sim skewed_costs --policy all             one of the suite, every policy\n"
        "  weir sim mine.yaml --policy balance,share --plot mine.html\n"
        "  weir sim drift_swap --set dead_band=0.1 --json\n"
-       "Exit status 1: balance misses a bound that a scenario sets under 'must'."},
+       "  weir run train.yaml --autotune --log train.log && weir sim --replay train.log\n"
+       "Exit status 1: balance misses a bound that a scenario sets under 'must', or the decisions "
+       "of a\n"
+       "log are others when they are made again."},
       {"operators",
        "the operators with their parameters, ranges and defaults",
        {"NAME", false},

@@ -242,7 +242,26 @@ TEST(Sim, NamesThePlaceInAWrongFile) {
 TEST(Sim, WantsAScenario) {
   const ProgramEnd end = run_program({"sim"});
   EXPECT_EQ(end.status, 2);
-  EXPECT_THAT(end.err, HasSubstr("SCENARIO.yaml"));
+  EXPECT_THAT(end.err, HasSubstr("name a scenario"));
+}
+
+TEST(Sim, ReplaysADecisionLog) {
+  const std::string log = fresh_path("waits.log");
+  const ProgramEnd run = run_program({"run", WEIR_TEST_SOURCE_DIR "/configs/emulated_4_8_32.yaml",
+                                      "--autotune", "--seconds", "2", "--log", log, "--quiet"});
+  ASSERT_EQ(run.status, 0) << run.err;
+  const ProgramEnd end = run_program({"sim", "--replay", log});
+  EXPECT_EQ(end.status, 0) << end.out << end.err;
+  const json document = json::parse(run_program({"sim", "--replay", log, "--json"}).out);
+  EXPECT_EQ(document["same"], true);
+  EXPECT_GT(document["windows"], 0);
+  EXPECT_EQ(document["difference"], nullptr);
+}
+
+TEST(Sim, ReplaysOneThingAtATime) {
+  const ProgramEnd end = run_program({"sim", "all", "--replay", "x.log"});
+  EXPECT_EQ(end.status, 2);
+  EXPECT_THAT(end.err, HasSubstr("takes no scenario beside the log"));
 }
 
 }  // namespace
