@@ -4,6 +4,11 @@
 #include <limits>
 
 namespace weir::detail {
+namespace {
+
+constexpr double kRounding = 1e-9;
+
+}  // namespace
 
 void SharedCores::advance_to(double seconds) {
   const double passed = seconds - now_;
@@ -51,7 +56,9 @@ double SharedCores::next_event() const {
   const double used_per_second = wanting_ * share_;
   if (used_per_second <= 0) return period_end;
   const double left = quota_cpus_ * kPeriodSeconds - period_used_seconds_;
-  return std::min(period_end, now_ + std::max(0.0, left) / used_per_second);
+  // Used up at the very end of the period stops nobody.
+  const double used_up = now_ + std::max(0.0, left) / used_per_second;
+  return used_up < period_end - kRounding ? used_up : period_end;
 }
 
 void SharedCores::handle_event() {

@@ -83,6 +83,9 @@ TEST(SimulatedQuota, LeavesThoseAloneWhoKeepWithinIt) {
   SimulatedLine run(line({4e-3}), 2, 8, 1, 2.5);
   EXPECT_NEAR(run.rate(10), 2 / 4e-3, 5);
   EXPECT_EQ(run.machine.throttled_quota_periods(), 0u);
+  SimulatedLine exactly(line({4e-3}), 2, 8, 1, 2);
+  EXPECT_NEAR(exactly.rate(10), 2 / 4e-3, 5);
+  EXPECT_EQ(exactly.machine.throttled_quota_periods(), 0u);
 }
 
 TEST(SimulatedQuota, DoesNotStopWaits) {
