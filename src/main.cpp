@@ -35,7 +35,7 @@ std::string usage_text() {
       "\nResults go to standard output, everything else to standard error.\n"
       "Exit status: 0 done; 1 the data or a stage failed, or a bound of sim was missed; 2 wrong\n"
       "usage, configuration or tuned file; 3 not possible here; 128 + n on signal n.\n"
-      "Not in this version: diagnose, scan, explain.\n";
+      "Not in this version: diagnose, scan.\n";
   return text;
 }
 

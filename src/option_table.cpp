@@ -57,6 +57,7 @@ std::vector<OptionSpec> make_table() {
       {"--progress", "auto|always|never", "the line on standard error", runs},
       {"--quiet", "", "results alone, no progress and no remarks", quiet},
       {"--json", "", "one JSON document on standard output", tables},
+      {"--json", "", "one JSON document on standard output", {"explain"}},
       {"--headroom", "", "replay cached batches", {"diagnose"}, false, true},
       {"--pin", "none|cache_domain|core|node", "what workers are bound to (cache_domain)", pins},
       {"--device", "none|host|cuda|auto[:INDEX]", "where batches go (none)", runs, false, true},

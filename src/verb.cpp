@@ -38,6 +38,15 @@ std::span<const Verb> verbs() {
        "Exit status 1: balance misses a bound that a scenario sets under 'must', or the decisions "
        "of a\n"
        "log are others when they are made again."},
+      {"explain",
+       "a decision log as a story: what was decided, why, and what came of it",
+       {"LOG"},
+       explain_verb,
+       "Examples:\n"
+       "  weir run train.yaml --autotune --log train.log   record what the controller does\n"
+       "  weir explain train.log                           read it\n"
+       "  weir explain train.log --json                    every event with its figures\n"
+       "  weir sim --replay train.log                      decide all of it once more"},
       {"operators",
        "the operators with their parameters, ranges and defaults",
        {"NAME", false},
@@ -61,7 +70,7 @@ const Verb* find_verb(std::string_view name) {
 }
 
 bool planned_verb(std::string_view name) {
-  constexpr std::array<std::string_view, 3> kPlanned{"diagnose", "explain", "scan"};
+  constexpr std::array<std::string_view, 2> kPlanned{"diagnose", "scan"};
   return std::find(kPlanned.begin(), kPlanned.end(), name) != kPlanned.end();
 }
 

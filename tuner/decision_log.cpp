@@ -44,6 +44,8 @@ Json json_of(const StageObservation& stage, const std::string& name) {
   put_unusual(each, "queue", stage.queue_mean);
   put_unusual(each, "queue_empty", stage.queue_empty_share);
   put_unusual(each, "queue_full", stage.queue_full_share);
+  put_unusual(each, "blocked", stage.blocked_share);
+  if (!stage.hint.empty()) each["hint"] = stage.hint;
   if (stage.suspect) each["suspect"] = true;
   if (stage.drifted) each["drifted"] = true;
   return each;
@@ -134,7 +136,13 @@ void DecisionLog::write(const Line& what) {
             {"valid", seen.valid && !seen.first_after_change}};
   if (!seen.valid) line["left_out"] = seen.invalid_reason;
   if (seen.first_after_change) line["left_out"] = "first window after a change";
+  if (seen.by_hand) line["by_hand"] = true;
   if (seen.contended) line["contended"] = true;
+  if (!seen.contended_by.empty()) line["contended_by"] = seen.contended_by;
+  if (seen.host.known) {
+    put_unusual(line, "others_cores", seen.host.others_cores);
+    put_unusual(line, "throttled_share", seen.host.throttled_share);
+  }
   line["budget"] = seen.budget;
   line["active"] = seen.active;
   line["unparked"] = rounded_json(seen.unparked_mean);

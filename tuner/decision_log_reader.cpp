@@ -19,6 +19,7 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 constexpr double kMicroseconds = 1e-6;
+constexpr int kMostLoaders = 10000;
 constexpr std::size_t kMostShown = 40;  // characters of a line in a message
 
 /// The beginning of a line that may hold any bytes.
@@ -61,11 +62,17 @@ LogHead head_of(const Json& object) {
       StageObservation& stage = head.first.stages.emplace_back();
       own("name", stage.name);
       own("loader", stage.loader);
+      if (stage.loader < 0 || stage.loader > kMostLoaders)
+        refuse_json("loader", "names a loader that is not there");
       own("serial", stage.serial);
       own("fixed_workers", stage.fixed_workers);
       own("hand_cap", stage.hand_cap);
       head.stage_names.push_back(stage.name);
     }
+  if (head.version == 1)  // which names no loaders
+    for (const StageObservation& stage : head.first.stages)
+      if (stage.loader >= static_cast<int>(head.first.loaders.size()))
+        head.first.loaders.resize(static_cast<std::size_t>(stage.loader) + 1);
   if (const Json* const start = fields.find_object("start")) head.start = exact_allocation(*start);
   return head;
 }
@@ -103,9 +110,21 @@ StageObservation stage_of(const Json& object, const StageObservation& known) {
   fields("queue", stage.queue_mean);
   fields("queue_empty", stage.queue_empty_share);
   fields("queue_full", stage.queue_full_share);
+  fields("blocked", stage.blocked_share);
+  fields("hint", stage.hint);
   fields("suspect", stage.suspect);
   fields("drifted", stage.drifted);
   return stage;
+}
+
+/// The elements of a list that has as many as the head says.
+const Json& list_of(const JsonFields& fields, const char* field, std::size_t count) {
+  static const Json kNone = Json::array();
+  const Json* const found = fields.find_array(field);
+  const Json& list = found == nullptr ? kNone : *found;
+  if (list.size() != count)
+    refuse("", fmt::format("'{}' are {}, and {} in the head", field, list.size(), count));
+  return list;
 }
 
 Observation observation_of(const JsonFields& fields, const LogHead& head) {
@@ -114,7 +133,11 @@ Observation observation_of(const JsonFields& fields, const LogHead& head) {
   fields("window", seen.window_seconds);
   fields("label", seen.label);
   fields("valid", seen.valid);
+  fields("by_hand", seen.by_hand);
   fields("contended", seen.contended);
+  fields("contended_by", seen.contended_by);
+  fields("others_cores", seen.host.others_cores);
+  fields("throttled_share", seen.host.throttled_share);
   seen.budget = head.first.budget;
   fields("budget", seen.budget);
   fields("active", seen.active);
@@ -123,14 +146,11 @@ Observation observation_of(const JsonFields& fields, const LogHead& head) {
   fields("bound_shared", seen.bounds.shared_per_second);
   fields("bound_whole", seen.bounds.whole_per_second);
   fields("needed_workers", seen.bounds.needed_workers);
-  if (const Json* const loaders = fields.find_array("loaders"))
-    for (const Json& loader : *loaders) seen.loaders.push_back(loader_of(loader));
-  const Json* const stages = fields.find_array("stages");
-  const std::size_t count = stages == nullptr ? 0 : stages->size();
-  if (count != head.first.stages.size())
-    refuse("", fmt::format("'stages' are {}, and {} in the head", count, head.first.stages.size()));
-  for (std::size_t i = 0; i < count; ++i)
-    seen.stages.push_back(stage_of((*stages)[i], head.first.stages[i]));
+  for (const Json& loader : list_of(fields, "loaders", head.first.loaders.size()))
+    seen.loaders.push_back(loader_of(loader));
+  const Json& stages = list_of(fields, "stages", head.first.stages.size());
+  for (std::size_t i = 0; i < stages.size(); ++i)
+    seen.stages.push_back(stage_of(stages[i], head.first.stages[i]));
   return seen;
 }
 
@@ -154,17 +174,23 @@ LogWindow window_of(const Json& object, const LogHead& head, LookRecord& looks) 
   }
   if (const Json* const guard = fields.find_array("guard"))
     for (const Json& text : *guard) read_json(text, "guard", window.corrections.emplace_back());
-  if (const Json* const observation = fields.find("observation"))
+  if (const Json* const observation = fields.find("observation")) {
     window.given = looks.read(*observation);
+    const Snapshot& snapshot = window.given->snapshot;
+    if (snapshot.stages.size() != head.first.stages.size() ||
+        snapshot.loaders.size() != head.first.loaders.size())
+      refuse_json("observation", "has other stages or loaders than the head");
+  }
   return window;
 }
 
 }  // namespace
 
 DecisionLogReader::DecisionLogReader(const std::string& path) : path_(path), file_(path) {
+  const bool open = static_cast<bool>(file_);
   // A folder opens, and fails with the first character.
-  errno = 0;
-  if (!file_ || (file_.peek() == std::ifstream::traits_type::eof() && errno != 0))
+  if (open) errno = 0;
+  if (!open || (file_.peek() == std::ifstream::traits_type::eof() && errno != 0))
     refuse(path_, std::string("the decision log cannot be read: ") + std::strerror(errno));
   if (file_.eof())
     refuse(path_, "is empty: the run ended before anything was decided, or its log went elsewhere");

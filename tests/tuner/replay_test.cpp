@@ -216,17 +216,23 @@ TEST_F(DecisionLogFile, WhatIsNoLogIsRefused) {
   write(
       "{\"weir_log\": 2, \"stages\": [{\"name\": \"a\"}]}\n{\"decision\": {\"kind\": \"hold\"}}\n");
   refused_with(":2: 'stages' are 0, and 1 in the head");
+  write(
+      "{\"weir_log\": 2}\n{\"decision\": {\"kind\": \"hold\"}, \"observation\": {\"stages\": "
+      "{\"name\": [\"a\"]}, \"loaders\": {\"name\": [\"x\"]}}}\n");
+  refused_with(":2: 'observation' has other stages or loaders than the head");
   write("{\"weir_log\": 2}\n{\"decision\": {\"kind\": \"dance\"}}\n");
   refused_with(":2: 'kind' is none that this version knows");
 }
 
 TEST_F(DecisionLogFile, WhatCannotBeReadIsRefusedWithTheReason) {
-  for (const std::string& path : {std::string("/no/such/log"), testing::TempDir()}) {
+  const std::pair<std::string, std::string> kWrong[] = {
+      {"/no/such/log", "No such file or directory"}, {testing::TempDir(), "Is a directory"}};
+  for (const auto& [path, reason] : kWrong) {
     try {
       const DecisionLogReader reader(path);
       ADD_FAILURE() << path;
     } catch (const Error& error) {
-      EXPECT_THAT(error.what(), HasSubstr(path + ": the decision log cannot be read: "));
+      EXPECT_THAT(error.what(), HasSubstr(path + ": the decision log cannot be read: " + reason));
     }
   }
 }
@@ -235,7 +241,7 @@ TEST_F(DecisionLogFile, LogOfTheFirstVersionIsReadAndNotReplayed) {
   write(R"({"weir_log":1,"time":5,"policy":"balance","strict":false,"settings":{},"seed":1,)"
         R"("budget":4,"stages":[{"name":"a","loader":0}]})"
         "\n"
-        R"({"time":5.1,"window":0.1,"label":"none","valid":true,"stages":[{"name":"a"}],)"
+        R"({"time":5.1,"window":0.1,"label":"none","valid":true,"loaders":[{}],"stages":[{}],)"
         R"("decision":{"kind":"hold","phase":"ramp","reason":"why","predicted_gain":0}})"
         "\n");
   DecisionLogReader reader(path_);
