@@ -6,30 +6,27 @@ namespace weir::detail {
 
 void SimulatedClocks::add_cpu(double cpu_seconds, double run_queue_seconds,
                               double involuntary_switches) {
-  cpu_seconds_ += cpu_seconds;
-  run_queue_seconds_ += run_queue_seconds;
-  involuntary_switches_ += involuntary_switches;
+  unattributed_.cpu_seconds += cpu_seconds;
+  unattributed_.run_queue_seconds += run_queue_seconds;
+  unattributed_.involuntary_switches += involuntary_switches;
 }
 
 void SimulatedClocks::add_packet(std::size_t stage, double slot_seconds) {
-  unattributed_seconds_[stage] += slot_seconds;
+  slot_seconds_of_[stage] += slot_seconds;
   slot_seconds_ += slot_seconds;
 }
 
 void SimulatedClocks::read(std::vector<SimulatedStage>& stages, double now) {
   read_at_ = now;
   if (slot_seconds_ <= 0) return;
+  const ThreadTime all = std::exchange(unattributed_, ThreadTime{});
+  const double total = std::exchange(slot_seconds_, 0.0);
   for (std::size_t i = 0; i < stages.size(); ++i) {
-    if (unattributed_seconds_[i] <= 0) continue;
-    const double share = std::exchange(unattributed_seconds_[i], 0.0) / slot_seconds_;
-    SimulatedStage& stage = stages[i];
-    stage.meters.cpu_user_seconds += share * cpu_seconds_;
-    stage.meters.run_queue_seconds += share * run_queue_seconds_;
-    stage.voluntary_switches += share * voluntary_switches_;
-    stage.involuntary_switches += share * involuntary_switches_;
+    if (slot_seconds_of_[i] <= 0) continue;
+    const double share = std::exchange(slot_seconds_of_[i], 0.0) / total;
+    stages[i].add_thread_time({share * all.cpu_seconds, share * all.run_queue_seconds,
+                               share * all.voluntary_switches, share * all.involuntary_switches});
   }
-  cpu_seconds_ = run_queue_seconds_ = slot_seconds_ = 0;
-  voluntary_switches_ = involuntary_switches_ = 0;
 }
 
 }  // namespace weir::detail

@@ -15,10 +15,10 @@ class SimulatedClocks {
  public:
   static constexpr double kIntervalSeconds = 5e-3;  ///< as WorkerClocks
 
-  explicit SimulatedClocks(std::size_t stages) : unattributed_seconds_(stages, 0.0) {}
+  explicit SimulatedClocks(std::size_t stages) : slot_seconds_of_(stages, 0.0) {}
 
   void add_cpu(double cpu_seconds, double run_queue_seconds, double involuntary_switches);
-  void add_sleep() { voluntary_switches_ += 1; }
+  void add_sleep() { unattributed_.voluntary_switches += 1; }
   void add_packet(std::size_t stage, double slot_seconds);
 
   [[nodiscard]] bool due(double now) const { return now - read_at_ >= kIntervalSeconds; }
@@ -26,12 +26,9 @@ class SimulatedClocks {
 
  private:
   double read_at_ = 0;
-  double cpu_seconds_ = 0;
-  double run_queue_seconds_ = 0;
-  double voluntary_switches_ = 0;
-  double involuntary_switches_ = 0;
+  ThreadTime unattributed_;
   double slot_seconds_ = 0;
-  std::vector<double> unattributed_seconds_;  ///< by stage
+  std::vector<double> slot_seconds_of_;  ///< by stage
 };
 
 }  // namespace weir::detail

@@ -19,7 +19,8 @@ class WEIR_EXPORT SimulatedPlant : public Plant {
  public:
   // Plant: snapshot(), allocation(), apply() as the live pool's.
 
-  // Changes while it runs; they hold for packets that start from now on.
+  // Changes while it runs. Times, filters and bytes hold for packets that start from now on; how a
+  // stage scales and what its device takes hold at once.
   virtual void set_stage(int stage, const ScenarioStage& to) = 0;
   [[nodiscard]] virtual const ScenarioStage& stage(int stage) const = 0;
   virtual void set_consumer(const ScenarioFlow& to, int loader = 0) = 0;

@@ -44,10 +44,10 @@ bool StageDraws::keeps(std::uint64_t index) const {
 
 SimulatedStage::SimulatedStage(const ScenarioStage& is, const Place& place, double now)
     : place_(place), gathers_(is.batch > 1) {
-  meters.name = is.name;
-  meters.loader = place.loader;
-  meters.serial = is.serial;
-  meters.operators = {{is.name, 0, 0}};
+  meters_.name = is.name;
+  meters_.loader = place.loader;
+  meters_.serial = is.serial;
+  meters_.operators = {{is.name, 0, 0}};
   set(is, now);
 }
 
@@ -56,9 +56,9 @@ void SimulatedStage::set(const ScenarioStage& is, double now) {
   is_ = is;
   draws_.set(is, place_.key);
   service_.set_stage(is, now);
-  meters.fixed_workers = is.fixed_workers;
-  meters.hand_cap = is.hand_cap;
-  meters.hand_depth = is.depth;
+  meters_.fixed_workers = is.fixed_workers;
+  meters_.hand_cap = is.hand_cap;
+  meters_.hand_depth = is.depth;
   if (is.batch == rows) return;
   if (place_.in != nullptr)
     place_.in->set_group(is.batch, now);
@@ -137,15 +137,15 @@ double SimulatedStage::run(SimulatedPacket& packet) {
 void SimulatedStage::commit(const SimulatedPacket& packet, double elapsed_seconds, double now) {
   const double elapsed_ns = std::max(elapsed_seconds * 1e9, 1.0);
   const std::uint64_t out_bytes = packet.live_out * packet.bytes_each;
-  ++meters.packets;
-  meters.items_in += packet.live;
-  meters.items_out += packet.live_out;
-  meters.bytes_out += out_bytes;
-  meters.slot_seconds += elapsed_seconds;
+  ++meters_.packets;
+  meters_.items_in += packet.live;
+  meters_.items_out += packet.live_out;
+  meters_.bytes_out += out_bytes;
+  meters_.slot_seconds += elapsed_seconds;
   if (packet.live > 0) {
     const double each = elapsed_ns / static_cast<double>(packet.live);
-    meters.slot_seconds_squared += each * each * 1e-18 * static_cast<double>(packet.live);
-    meters.service_times.add(static_cast<std::uint64_t>(each), packet.live);
+    meters_.slot_seconds_squared += each * each * 1e-18 * static_cast<double>(packet.live);
+    meters_.service_times.add(static_cast<std::uint64_t>(each), packet.live);
     learning_.add(elapsed_ns, packet.live, packet.live_out, out_bytes);
   }
   if (out_bytes > packet.reserved_bytes)
@@ -181,14 +181,23 @@ void SimulatedStage::adjust_depth(const StageAllocation& allotted, int active,
   if (depth != current) place_.out->set_depth(depth, now);
 }
 
+void SimulatedStage::add_thread_time(const ThreadTime& part) {
+  thread_time_.cpu_seconds += part.cpu_seconds;
+  thread_time_.run_queue_seconds += part.run_queue_seconds;
+  thread_time_.voluntary_switches += part.voluntary_switches;
+  thread_time_.involuntary_switches += part.involuntary_switches;
+}
+
 StageSnapshot SimulatedStage::snapshot(double now) const {
-  StageSnapshot snapshot = meters;
-  snapshot.running_seconds = meters.slot_seconds;
+  StageSnapshot snapshot = meters_;
+  snapshot.running_seconds = meters_.slot_seconds;
   snapshot.running = running_;
-  snapshot.voluntary_switches = static_cast<std::uint64_t>(voluntary_switches);
-  snapshot.involuntary_switches = static_cast<std::uint64_t>(involuntary_switches);
-  snapshot.operators.front().items = meters.items_in;
-  snapshot.operators.front().seconds = meters.slot_seconds;
+  snapshot.cpu_user_seconds = thread_time_.cpu_seconds;
+  snapshot.run_queue_seconds = thread_time_.run_queue_seconds;
+  snapshot.voluntary_switches = static_cast<std::uint64_t>(thread_time_.voluntary_switches);
+  snapshot.involuntary_switches = static_cast<std::uint64_t>(thread_time_.involuntary_switches);
+  snapshot.operators.front().items = meters_.items_in;
+  snapshot.operators.front().seconds = meters_.slot_seconds;
   snapshot.queue = place_.out->snapshot(now);
   snapshot.wait_output_seconds = snapshot.queue.full_seconds;
   snapshot.wait_input_seconds = place_.source != nullptr ? place_.source->empty_seconds()

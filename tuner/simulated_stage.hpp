@@ -33,6 +33,14 @@ class StageDraws {
   double log_deviation_ = 0;
 };
 
+/// What a thread used, and how often it was switched.
+struct ThreadTime {
+  double cpu_seconds = 0;
+  double run_queue_seconds = 0;
+  double voluntary_switches = 0;
+  double involuntary_switches = 0;
+};
+
 /// One stage of the simulated pool: what pipeline/stage.hpp does, in virtual time and without
 /// values.
 ///
@@ -53,7 +61,6 @@ class SimulatedStage {
   void set(const ScenarioStage& is, double now);
   [[nodiscard]] const ScenarioStage& is() const { return is_; }
   [[nodiscard]] int loader() const { return place_.loader; }
-  [[nodiscard]] SimulatedEdge& out() { return *place_.out; }
   [[nodiscard]] SimulatedService& service() { return service_; }
   [[nodiscard]] const SimulatedService& service() const { return service_; }
 
@@ -80,10 +87,9 @@ class SimulatedStage {
   void adjust_depth(const StageAllocation& allotted, int active, const EdgeSide* consumer,
                     double now);
 
-  // Cumulative; the pool adds what its workers' clocks say.
-  StageSnapshot meters;
-  double voluntary_switches = 0;
-  double involuntary_switches = 0;
+  // Telemetry.
+  /// A part of what a worker's thread used and of how often it was switched.
+  void add_thread_time(const ThreadTime& part);
   /// Without what is under way.
   [[nodiscard]] StageSnapshot snapshot(double now) const;
 
@@ -100,6 +106,8 @@ class SimulatedStage {
   SimulatedService service_;
   StageLearning learning_;
   int running_ = 0;
+  StageSnapshot meters_;  ///< cumulative
+  ThreadTime thread_time_;
 };
 
 }  // namespace weir::detail
