@@ -1,7 +1,7 @@
 #include "pipeline/worker_pool.hpp"
 
 #include <algorithm>
-#include <vector>
+#include <cstddef>
 
 namespace weir::detail {
 
@@ -39,14 +39,15 @@ void WorkerPool::settle_parking() {
   MutexLock lock(sleep_mutex_);
   const int active = active_.load(std::memory_order_seq_cst);
   // Sleepers need no packet boundary: they are parked where they sleep.
-  std::erase_if(sleepers_, [&](int id) {
-    if (id < active) return false;
+  for (std::size_t i = sleepers_.size(); i-- > 0;) {
+    const int id = sleepers_[i];
+    if (id < active) continue;
+    sleepers_.erase(sleepers_.begin() + static_cast<std::ptrdiff_t>(i));
     sleeping_.fetch_sub(1, std::memory_order_seq_cst);
     workers_[static_cast<std::size_t>(id)]->parked = true;
     parked_.push_back(id);
     count_unparked(-1);
-    return true;
-  });
+  }
   unpark_up_to_active();
 }
 

@@ -56,7 +56,7 @@ std::span<const Verb> verbs() {
        {"NAME", false},
        policies_verb},
       {"machine",
-       "how many threads and how much memory are allowed here, and why",
+       "what is allowed here and why: threads, memory, places of workers; what costs speed",
        {"", false},
        machine_verb},
   };
