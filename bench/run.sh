@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # run.sh [--quick] [NAME]: runs every benchmark that was built, or the one called NAME; ./dev bench
 # builds. --quick: once each with a tiny budget, to see that they run.
-# WEIR_BENCH_PHOTOS names a folder of photographs; without it tiles are cut from packaged ones.
+# WEIR_BENCH_PHOTOS and WEIR_BENCH_LARGE name folders of photographs and of large ones; without them
+# they are cut from packaged ones.
 set -u
 cd "$(dirname "${BASH_SOURCE[0]}")/.." || exit 3
 
@@ -19,9 +20,15 @@ if [ $# -ge 1 ]; then
 fi
 status=0
 for name in "${names[@]}"; do
-  if [ "$name" = photographs ] && [ -z "${WEIR_BENCH_PHOTOS:-}" ]; then
-    tools/make_photos.sh || { status=1; continue; }
-    export WEIR_BENCH_PHOTOS=$PWD/build/demo/photos
+  if [ "$name" = images ]; then
+    if [ -z "${WEIR_BENCH_PHOTOS:-}" ]; then
+      tools/make_photos.sh || { status=1; continue; }
+      export WEIR_BENCH_PHOTOS=$PWD/build/demo/photos
+    fi
+    if [ -z "${WEIR_BENCH_LARGE:-}" ]; then
+      tools/make_photos.sh build/bench/large_photos 96 2000 1500 450000 || { status=1; continue; }
+      export WEIR_BENCH_LARGE=$PWD/build/bench/large_photos
+    fi
   fi
   echo "== $folder/$name ${options[*]-}"
   "$folder/$name" ${options[@]+"${options[@]}"} || status=1

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include <weir/error.hpp>
+#include <weir/operator.hpp>
 
 #include "pipeline/renumber_edge.hpp"
 #include "pipeline/unfold_edge.hpp"
@@ -28,6 +29,11 @@ class PassingOperator final : public Operator {
  private:
   const SlotType& type_;
 };
+
+std::unique_ptr<Operator> sample_operator(const std::shared_ptr<const SampleOperator>& op) {
+  return std::make_unique<MapOperator<Sample, Sample, SampleMap>>(SampleMap(op),
+                                                                  std::function<Sample()>());
+}
 
 }  // namespace
 
@@ -159,7 +165,15 @@ void Engine::make_stages(const StagePlan& plan) {
       Stage::Part part;
       part.name = step.written;
       part.number = planned.numbers[p];
-      if (step.make_operator) part.op = step.make_operator();
+      part.place = p;
+      const PlannedStage::Kernel* kernel = planned.kernel_at(p);
+      if (kernel != nullptr) {
+        part.op = sample_operator(kernel->op);
+        for (; p + 1 < kernel->first + kernel->count; ++p)
+          part.others.push_back(planned.steps[p + 1]->written);
+      } else if (step.make_operator) {
+        part.op = step.make_operator();
+      }
       part.output = step.output;
       part.has_policy = step.options.on_bad_sample.has_value();
       part.policy = step.options.on_bad_sample.value_or(settings_.on_bad_sample);

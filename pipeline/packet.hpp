@@ -59,6 +59,7 @@ struct Packet {
   std::vector<SlotHeader*> kept;
   std::vector<SlotHeader*> kept_out;
   std::vector<std::uint64_t> ordinals;
+  std::vector<std::int64_t> laps;  ///< nanoseconds of operators whose work one of them does
 
   void clear() {
     in.clear();

@@ -47,6 +47,10 @@ std::vector<OperatorSpec> make_table() {
 
 SampleOperator::~SampleOperator() = default;
 
+std::vector<detail::ChainPart> SampleOperator::replace(std::span<const detail::ChainLink>) const {
+  return {};
+}
+
 std::optional<MeasuredWait> SampleOperator::measured_wait() const { return std::nullopt; }
 
 std::span<const OperatorSpec> operator_table() {

@@ -25,9 +25,11 @@ Stage::Stage(Settings settings)
       samples_under_way_(static_cast<std::size_t>(settings_.most_workers)),
       scratch_(static_cast<std::size_t>(settings_.most_workers)),
       hand_depth_(settings_.hand_depth) {
+  std::size_t operators = 0;
+  for (const Part& part : settings_.parts) operators += 1 + part.others.size();
   for (int worker = 0; worker < settings_.most_workers; ++worker) {
     counters_.push_back(std::make_unique<StageCounters>());
-    counters_.back()->operator_ns = std::vector<Counter<std::int64_t>>(settings_.parts.size());
+    counters_.back()->operator_ns = std::vector<Counter<std::int64_t>>(operators);
   }
 }
 
@@ -177,7 +179,16 @@ void Stage::run_part(std::size_t p, SlotHeader* const* in, SlotHeader* const* ou
     run.arena = settings_.places;
     run.ordinals = packet.ordinals.data();
   }
-  part.op->process(in, out, count, run);
+  if (part.others.empty()) {
+    part.op->process(in, out, count, run);
+  } else {
+    packet.laps.assign(1 + part.others.size(), 0);
+    run.laps = packet.laps.data();
+    part.op->process(in, out, count, run);
+    StageCounters& counters = this->counters(worker);
+    for (std::size_t i = 0; i < packet.laps.size(); ++i)
+      counters.operator_ns[part.place + i].add(packet.laps[i]);
+  }
   packet.all_live_out = packet.all_live_out && run.all_live;
 }
 
@@ -202,7 +213,8 @@ void Stage::run_chain(SlotHeader* const* in, SlotHeader* const* out, Packet& pac
       }
       run_part(p, from, made, count, packet, worker);
       const Nanoseconds ended = monotonic_now();
-      counters.operator_ns[p].add(ended - begun);
+      const Part& part = settings_.parts[p];
+      if (part.others.empty()) counters.operator_ns[part.place].add(ended - begun);
       begun = ended;
       if (p == last) break;
       std::swap(packet.made, packet.kept);
@@ -363,7 +375,10 @@ StageSnapshot Stage::snapshot(Nanoseconds now) const {
   snapshot.fixed_workers = settings_.fixed_workers;
   snapshot.hand_cap = settings_.hand_cap;
   snapshot.hand_depth = hand_depth_.load(std::memory_order_relaxed);
-  for (const Part& part : settings_.parts) snapshot.operators.push_back({part.name, 0, 0});
+  for (const Part& part : settings_.parts) {
+    snapshot.operators.push_back({part.name, 0, 0});
+    for (const std::string& other : part.others) snapshot.operators.push_back({other, 0, 0});
+  }
   std::array<std::uint64_t, DurationHistogram::kBuckets> buckets{};
   for (const std::unique_ptr<StageCounters>& counters : counters_) {
     snapshot.items_in += counters->items_in.get();

@@ -46,8 +46,10 @@ struct Zone {
 class Stage {
  public:
   struct Part {
-    std::string name;          ///< as written
-    std::uint32_t number = 0;  ///< operator number
+    std::string name;                 ///< as written
+    std::vector<std::string> others;  ///< operators behind it whose work `op` does too
+    std::size_t place = 0;            ///< of the first one among the operators of the stage
+    std::uint32_t number = 0;         ///< operator number
     std::unique_ptr<Operator> op;
     const SlotType* output = nullptr;
     BadSamplePolicy policy;

@@ -23,8 +23,8 @@ std::string quoted(const std::string& name) { return "'" + name + "'"; }
 /// Builds the stages one operator after another.
 class Planner {
  public:
-  Planner(std::uint64_t seed, Fusion fusion, bool any_order)
-      : seed_(seed), fusion_(fusion), any_order_(any_order) {}
+  Planner(std::uint64_t seed, Fusion fusion, bool any_order, ImageKernels kernels)
+      : seed_(seed), fusion_(fusion), any_order_(any_order), kernels_(kernels) {}
 
   StagePlan plan(const std::vector<std::shared_ptr<const Step>>& steps) {
     plan_.exact_resume = true;
@@ -49,6 +49,7 @@ class Planner {
     if (plan_.stages.back().renumbers()) add_passing(name_behind(plan_.stages.back()), *type_);
     plan_.exact_resume = plan_.exact_resume && plan_.map.has_value();
     plan_.in_place = plan_.in_place && plan_.outer.times == 1 && !any_order_;
+    if (kernels_ == ImageKernels::automatic) place_kernels();
     fuse();
     name_apart();
     plan_.structure = hash_stages();
@@ -189,6 +190,58 @@ class Planner {
     return quoted(plan_.source_name);
   }
 
+  /// Puts kernels in the place of chains of built-in operators. Decided before stages are fused,
+  /// and apart from it, so that no setting of stages changes a result.
+  void place_kernels() {
+    for (std::size_t first = 0; first < plan_.stages.size(); ++first) {
+      std::vector<ChainLink> chain;
+      for (std::size_t at = first; at < plan_.stages.size(); ++at) {
+        const PlannedStage& stage = plan_.stages[at];
+        if (stage.steps.size() != 1 || stage.steps.front()->sample_operator == nullptr) break;
+        const bool cut = stage.renumbers();
+        chain.push_back({stage.steps.front()->sample_operator, stage.numbers.front(),
+                         stage.serial || stage.options.set_by_hand(), cut || stage.depth > 0});
+        if (cut) break;
+      }
+      if (chain.empty()) continue;
+      std::size_t at = first;
+      std::string name;
+      for (const ChainPart& part : chain.front().op->replace(chain)) {
+        PlannedStage& stage = plan_.stages[at];
+        if (part.op != nullptr) stage.kernels.push_back({0, part.count, part.op});
+        name += (name.empty() ? "" : "+") + stage.name;
+        for (std::size_t i = 1; i < part.count; ++i) {
+          name += "+" + plan_.stages[at + 1].name;
+          join(stage, plan_.stages[at + 1]);
+          plan_.stages.erase(plan_.stages.begin() + static_cast<std::ptrdiff_t>(at) + 1);
+        }
+        ++at;
+      }
+      if (name.empty()) continue;
+      plan_.kernel_chains.push_back(name);
+      // Other pixels from here on: a position of the plain operators does not fit.
+      operators_ += "|kernel:" + name;
+      plan_.operators_hash = XXH3_64bits(operators_.data(), operators_.size());
+      first = at - 1;
+    }
+  }
+
+  /// Adds the steps of `right`, and takes over its edge.
+  static void join(PlannedStage& left, PlannedStage& right) {
+    left.name += "+" + right.name;
+    for (PlannedStage::Kernel& kernel : right.kernels) {
+      kernel.first += left.steps.size();
+      left.kernels.push_back(std::move(kernel));
+    }
+    left.steps.insert(left.steps.end(), right.steps.begin(), right.steps.end());
+    left.numbers.insert(left.numbers.end(), right.numbers.begin(), right.numbers.end());
+    left.output = right.output;
+    left.split = right.split;
+    left.renumbering = std::move(right.renumbering);
+    left.renumbering_numbers = std::move(right.renumbering_numbers);
+    left.depth = right.depth;
+  }
+
   [[nodiscard]] bool joins(const PlannedStage& left, const PlannedStage& right) const {
     if (fusion_ == Fusion::off || left.steps.empty() || right.steps.empty()) return false;
     if (left.gathers || right.gathers || left.renumbers() || left.depth > 0 || left.serial ||
@@ -207,15 +260,7 @@ class Planner {
         fused.push_back(std::move(stage));
         continue;
       }
-      PlannedStage& left = fused.back();
-      left.name += "+" + stage.name;
-      left.steps.insert(left.steps.end(), stage.steps.begin(), stage.steps.end());
-      left.numbers.insert(left.numbers.end(), stage.numbers.begin(), stage.numbers.end());
-      left.output = stage.output;
-      left.split = stage.split;
-      left.renumbering = std::move(stage.renumbering);
-      left.renumbering_numbers = std::move(stage.renumbering_numbers);
-      left.depth = stage.depth;
+      join(fused.back(), stage);
     }
     plan_.stages = std::move(fused);
   }
@@ -235,6 +280,8 @@ class Planner {
       text += "|" + stage.name;
       for (const std::shared_ptr<const Step>& step : stage.steps)
         text += ";" + step->options.identity + ":" + std::to_string(step->count);
+      for (const PlannedStage::Kernel& kernel : stage.kernels)
+        text += ";kernel:" + std::to_string(kernel.first) + "+" + std::to_string(kernel.count);
     }
     return XXH3_64bits(text.data(), text.size());
   }
@@ -242,6 +289,7 @@ class Planner {
   const std::uint64_t seed_;
   const Fusion fusion_;
   const bool any_order_;
+  const ImageKernels kernels_;
   StagePlan plan_;
   std::string operators_;
   const SlotType* type_ = nullptr;
@@ -253,8 +301,14 @@ class Planner {
 }  // namespace
 
 StagePlan make_stage_plan(const std::shared_ptr<const Step>& last, std::uint64_t seed,
-                          Fusion fusion, bool any_order) {
-  return Planner(seed, fusion, any_order).plan(in_order(last));
+                          Fusion fusion, bool any_order, ImageKernels kernels) {
+  return Planner(seed, fusion, any_order, kernels).plan(in_order(last));
+}
+
+const PlannedStage::Kernel* PlannedStage::kernel_at(std::size_t step) const {
+  for (const Kernel& kernel : kernels)
+    if (kernel.first == step) return &kernel;
+  return nullptr;
 }
 
 std::optional<std::uint64_t> StagePlan::outputs_per_epoch(bool& exact) const {

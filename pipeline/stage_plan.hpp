@@ -15,6 +15,8 @@ namespace weir::detail {
 
 /// Which adjacent operators become one stage.
 enum class Fusion { automatic, all, off };
+/// Whether a chain of operators on images may be replaced by a kernel.
+enum class ImageKernels { automatic, off };
 
 /// One stage to be, and the edge behind it.
 struct PlannedStage {
@@ -26,6 +28,15 @@ struct PlannedStage {
   const SlotType* output = nullptr;
   bool gathers = false;
   bool serial = false;
+  /// What does the work of steps `first` to `first + count`.
+  struct Kernel {
+    std::size_t first = 0;
+    std::size_t count = 1;
+    std::shared_ptr<const SampleOperator> op;
+  };
+  std::vector<Kernel> kernels;
+
+  [[nodiscard]] const Kernel* kernel_at(std::size_t step) const;
 
   // The edge behind it.
   const SplitType* split = nullptr;
@@ -50,8 +61,9 @@ struct StagePlan {
   bool exact_resume =
       false;  ///< a position leads straight to its place; else the epoch is replayed
   bool splits = false;
-  std::uint64_t structure = 0;       ///< hash of the stages and what changes their cost
-  std::uint64_t operators_hash = 0;  ///< hash of the operators, however they are fused
+  std::uint64_t structure = 0;             ///< hash of the stages and what changes their cost
+  std::uint64_t operators_hash = 0;        ///< hash of the operators, however they are fused
+  std::vector<std::string> kernel_chains;  ///< operators that a kernel stands in for, by `+`
 
   /// Batches (or items) of one epoch, if known, and whether that is exact.
   [[nodiscard]] std::optional<std::uint64_t> outputs_per_epoch(bool& exact) const;
@@ -59,6 +71,7 @@ struct StagePlan {
 
 /// Throws Error(usage), naming the operator, for a sequence that cannot run.
 [[nodiscard]] StagePlan make_stage_plan(const std::shared_ptr<const Step>& last, std::uint64_t seed,
-                                        Fusion fusion, bool any_order);
+                                        Fusion fusion, bool any_order,
+                                        ImageKernels kernels = ImageKernels::off);
 
 }  // namespace weir::detail

@@ -3,6 +3,8 @@ target_sources(
   weir
   PRIVATE
     buffer.cpp
+    operators/antialias.cpp
+    operators/axis_filter.cpp
     operators/center_crop.cpp
     operators/color.cpp
     operators/color_jitter.cpp
@@ -13,11 +15,13 @@ target_sources(
     operators/hwc_to_chw.cpp
     operators/image_decoder.cpp
     operators/image_format.cpp
+    operators/image_kernel.cpp
     operators/jpeg_reader.cpp
     operators/makers.cpp
     operators/normalize.cpp
     operators/one_hot.cpp
     operators/pad.cpp
+    operators/picture_part.cpp
     operators/random_crop.cpp
     operators/random_flip.cpp
     operators/random_horizontal_flip.cpp
@@ -25,6 +29,8 @@ target_sources(
     operators/random_vertical_flip.cpp
     operators/resampling.cpp
     operators/resize.cpp
+    operators/row_kernels.cpp
+    operators/row_renderer.cpp
     operators/scaling.cpp
     operators/to_float.cpp
     parameters.cpp
@@ -37,6 +43,17 @@ target_sources(
   PUBLIC FILE_SET HEADERS
          BASE_DIRS ${CMAKE_CURRENT_SOURCE_DIR}
          FILES weir/operators.hpp)
+
+# The loops over pixels are vectorised in every build type, and products and sums of floats are never
+# contracted, so that each set of vector instructions gives the same bytes.
+set_source_files_properties(
+  ${CMAKE_CURRENT_SOURCE_DIR}/operators/row_kernels.cpp
+  TARGET_DIRECTORY weir
+  PROPERTIES COMPILE_OPTIONS "-O3;-ffp-contract=off" SKIP_PRECOMPILE_HEADERS ON)
+set_source_files_properties(
+  ${CMAKE_CURRENT_SOURCE_DIR}/operators/normalize.cpp
+  TARGET_DIRECTORY weir
+  PROPERTIES COMPILE_OPTIONS "-ffp-contract=off" SKIP_PRECOMPILE_HEADERS ON)
 
 # OpenCV is used by these two alone; without it what needs it says so.
 if(WEIR_WITH_OPENCV)

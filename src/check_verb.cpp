@@ -58,6 +58,9 @@ std::string plan_text(const Pipeline& pipeline, const PlanDescription& plan) {
                       : plan.exact_resume ? "exact, reads only what is left"
                                           : "exact, reads the stream again from its beginning",
                       plan.in_place ? "written in place in the batch" : "copied into the batch");
+  for (const std::string& chain : plan.image_kernels)
+    text += fmt::format("image path: one kernel for {}; --image-path plain keeps the operators\n",
+                        chain);
   return text + "\n" + stage_rows(plan);
 }
 
@@ -88,6 +91,7 @@ Json plan_json(const Pipeline& pipeline, const PlanDescription& plan) {
       {"exact_resume", plan.exact_resume},
       {"budget", {{"threads", plan.budget_threads}, {"source", plan.budget_source}}},
       {"memory_bound_bytes", plan.memory_bound_bytes},
+      {"image_kernels", plan.image_kernels},
       {"stages", std::move(stages)},
       {"operators", std::move(operators)}};
 }

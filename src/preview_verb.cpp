@@ -66,9 +66,10 @@ int preview_verb(const CommandLine& line, SignalWatch& signals) {
   Pipeline pipeline = load_pipeline(line.argument(), variables_of(line), stop_before);
   const std::string path = line.text("--out").value_or(pipeline.name + ".preview.png");
   check_writable("--out", path);
-  static_cast<void>(line.choice("--image-path", {"auto", "plain"}));
 
   Options& options = pipeline.options;
+  if (const auto chosen = line.choice("--image-path", {"auto", "plain"}))
+    options.image_path = *chosen == 0 ? ImagePath::automatic : ImagePath::plain;
   if (const auto seed = line.count("--seed", 0, UINT64_MAX)) options.seed = *seed;
   options.epochs = 1;
   options.autotune = false;

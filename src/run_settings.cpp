@@ -60,8 +60,8 @@ void take_data(const CommandLine& line, Options& options) {
     options.order = *order == 0 ? Order::input : Order::any;
   if (const auto fuse = line.choice("--fuse", {"auto", "all", "off"}))
     options.fuse = *fuse == 0 ? Fuse::automatic : *fuse == 1 ? Fuse::all : Fuse::off;
-  // Both mean the plain operators in this version.
-  static_cast<void>(line.choice("--image-path", {"auto", "plain"}));
+  if (const auto path = line.choice("--image-path", {"auto", "plain"}))
+    options.image_path = *path == 0 ? ImagePath::automatic : ImagePath::plain;
   if (line.has("--digest")) options.digest = true;
 }
 

@@ -206,6 +206,7 @@ void read_run(const YamlNode& node, const Variables& variables, Pipeline& pipeli
   const std::string& fuse = run.text("fuse");
   options.fuse = fuse == "all" ? Fuse::all : fuse == "off" ? Fuse::off : Fuse::automatic;
   if (run.has("pin")) options.pin = parse_placement_mode(run.text("pin"));
+  options.image_path = run.text("image_path") == "plain" ? ImagePath::plain : ImagePath::automatic;
   options.reserve = static_cast<int>(run.integer("reserve"));
   options.nested_threads =
       run.text("nested_threads") == "keep" ? NestedThreads::keep : NestedThreads::one;

@@ -100,8 +100,8 @@ LoaderCore::LoaderCore(const std::shared_ptr<const Step>& step, const Options& o
     nested_.emplace();
   }
 
-  StagePlan plan =
-      make_stage_plan(step, options_.seed, fusion_of(options_.fuse), options_.order == Order::any);
+  StagePlan plan = make_stage_plan(step, options_.seed, fusion_of(options_.fuse),
+                                   options_.order == Order::any, kernels_of(options_.image_path));
   first_stages_ = first_observation(plan);
   Decision start =
       make_policy(options_.strict ? "even" : "share", options_.strict, PolicySettings{})
@@ -146,6 +146,9 @@ LoaderCore::LoaderCore(const std::shared_ptr<const Step>& step, const Options& o
   if (!delivery_->resume_remark().empty()) say(delivery_->resume_remark());
   const std::string remark = delivery_->plan().source->remark();
   if (!remark.empty()) say(remark);
+  for (const std::string& chain : delivery_->plan().kernel_chains)
+    say("one image kernel does the work of " + chain +
+        "; image_path: plain keeps the plain operators");
   for (const std::string& stage : delivery_->without_bytes())
     say("stage '" + stage +
         "' gives values that do not say how many bytes they hold; sizeof "

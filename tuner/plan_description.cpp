@@ -29,8 +29,9 @@ std::string kind_of(const detail::PlannedStage& stage) {
 
 PlanDescription describe_plan(const std::shared_ptr<const detail::Step>& last,
                               const Options& options) {
-  const detail::StagePlan plan = detail::make_stage_plan(
-      last, options.seed, detail::fusion_of(options.fuse), options.order == Order::any);
+  const detail::StagePlan plan =
+      detail::make_stage_plan(last, options.seed, detail::fusion_of(options.fuse),
+                              options.order == Order::any, detail::kernels_of(options.image_path));
   ThreadBudgetRequest request;
   if (options.workers) request.explicit_limit = RequestedThreads{*options.workers, "workers"};
   request.oversubscribe = options.oversubscribe;
@@ -50,6 +51,7 @@ PlanDescription describe_plan(const std::shared_ptr<const detail::Step>& last,
   description.any_order = options.order == Order::any;
   description.structure = fmt::format("{:016x}", plan.structure);
   description.remark = plan.source->remark();
+  description.image_kernels = plan.kernel_chains;
   for (const detail::PlannedStage& planned : plan.stages) {
     PlanDescription::Stage& stage = description.stages.emplace_back();
     stage.name = planned.name;

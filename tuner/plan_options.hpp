@@ -18,4 +18,8 @@ namespace weir::detail {
   return Fusion::automatic;
 }
 
+[[nodiscard]] inline ImageKernels kernels_of(ImagePath path) {
+  return path == ImagePath::plain ? ImageKernels::off : ImageKernels::automatic;
+}
+
 }  // namespace weir::detail

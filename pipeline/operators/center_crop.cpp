@@ -5,6 +5,7 @@
 
 #include "pipeline/operators/columns.hpp"
 #include "pipeline/operators/extent.hpp"
+#include "pipeline/operators/image_link.hpp"
 #include "pipeline/operators/raster.hpp"
 
 namespace weir::detail {
@@ -18,7 +19,7 @@ std::int64_t half_of(std::int64_t room) {
   return room % 2 != 0 && half % 2 != 0 ? half + 1 : half;
 }
 
-class CenterCrop final : public SampleOperator {
+class CenterCrop final : public SampleOperator, public ImageLink {
  public:
   CenterCrop(const Parameters& parameters, std::vector<std::string> columns)
       : extent_(extent_in(parameters, "size")), columns_(std::move(columns)) {}
@@ -37,6 +38,16 @@ class CenterCrop final : public SampleOperator {
   }
 
   [[nodiscard]] bool cheap() const override { return true; }
+
+  [[nodiscard]] Kind kind() const override { return Kind::move; }
+  [[nodiscard]] const std::vector<std::string>& image_columns() const override { return columns_; }
+  [[nodiscard]] bool move(ImageFrame& frame, Random&) const override {
+    const Region& now = frame.current();
+    if (now.height < extent_.height || now.width < extent_.width) return false;
+    frame.keep({half_of(now.height - extent_.height), half_of(now.width - extent_.width),
+                extent_.height, extent_.width});
+    return true;
+  }
 
  private:
   /// Where the crop begins; negative where the picture is smaller and zeros are added around it.

@@ -8,6 +8,8 @@
 
 #include "pipeline/operators/columns.hpp"
 #include "pipeline/operators/image_decoder.hpp"
+#include "pipeline/operators/image_kernel.hpp"
+#include "pipeline/operators/image_link.hpp"
 
 namespace weir::detail {
 namespace {
@@ -42,7 +44,7 @@ DecodeRules rules_in(const Parameters& parameters) {
   return rules;
 }
 
-class Decode final : public SampleOperator {
+class Decode final : public SampleOperator, public ImageLink {
  public:
   Decode(const DecodeRules& rules, std::vector<std::string> columns)
       : rules_(rules), columns_(std::move(columns)) {}
@@ -63,6 +65,14 @@ class Decode final : public SampleOperator {
       file = std::move(image.tensor);
     }
   }
+
+  [[nodiscard]] std::vector<ChainPart> replace(std::span<const ChainLink> chain) const override {
+    return replace_image_chain(chain);
+  }
+
+  [[nodiscard]] Kind kind() const override { return Kind::decode; }
+  [[nodiscard]] const std::vector<std::string>& image_columns() const override { return columns_; }
+  [[nodiscard]] const DecodeRules* decode_rules() const override { return &rules_; }
 
  private:
   DecodeRules rules_;

@@ -4,6 +4,7 @@
 #include <weir/sample_operator.hpp>
 
 #include "pipeline/operators/columns.hpp"
+#include "pipeline/operators/image_link.hpp"
 #include "pipeline/operators/raster.hpp"
 
 namespace weir::detail {
@@ -11,7 +12,7 @@ namespace {
 
 constexpr const char* kName = "hwc_to_chw";
 
-class HwcToChw final : public SampleOperator {
+class HwcToChw final : public SampleOperator, public ImageLink {
  public:
   explicit HwcToChw(std::vector<std::string> columns) : columns_(std::move(columns)) {}
 
@@ -27,6 +28,9 @@ class HwcToChw final : public SampleOperator {
   }
 
   [[nodiscard]] bool cheap() const override { return true; }
+
+  [[nodiscard]] Kind kind() const override { return Kind::layout; }
+  [[nodiscard]] const std::vector<std::string>& image_columns() const override { return columns_; }
 
  private:
   std::vector<std::string> columns_;

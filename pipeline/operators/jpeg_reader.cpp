@@ -107,6 +107,7 @@ struct JpegReader::Session {
   Text reason{};  ///< of the first damage or the error
   std::array<Text, kMostNotes> notes{};
   std::size_t note_count = 0;
+  JpegPart part;
 
   static Session& of(j_common_ptr common) { return *static_cast<Session*>(common->client_data); }
 
@@ -152,6 +153,71 @@ struct JpegReader::Session {
     return true;
   }
 
+  /// Rows and columns beside the part: where a part ends, libjpeg makes colours as if the picture
+  /// did.
+  static constexpr std::int64_t kMargin = 2;
+
+  bool begin_part(int channels) {
+    if (setjmp(escape) != 0) return false;
+    decoder.out_color_space = channels == 1 ? JCS_GRAYSCALE : JCS_RGB;
+    decoder.scale_num = 1;
+    decoder.scale_denom = static_cast<unsigned>(part.shrink);
+    jpeg_start_decompress(&decoder);
+    const std::int64_t whole = decoder.output_width;
+    auto left = static_cast<JDIMENSION>(std::max<std::int64_t>(part.left - kMargin, 0));
+    auto width = static_cast<JDIMENSION>(std::min(part.left + part.width + kMargin, whole) - left);
+    if (width < decoder.output_width) jpeg_crop_scanline(&decoder, &left, &width);
+    part.left = left;
+    part.width = width;
+    return true;
+  }
+
+  bool read_part(std::uint8_t* pixels, std::size_t row_bytes) {
+    if (setjmp(escape) != 0) return false;
+    const auto top = static_cast<JDIMENSION>(part.top);
+    const auto end = static_cast<JDIMENSION>(part.top + part.height);
+    if (top > 0) jpeg_skip_scanlines(&decoder, top);
+    while (decoder.output_scanline < end) {
+      JSAMPROW row = pixels + row_bytes * (decoder.output_scanline - top);
+      jpeg_read_scanlines(&decoder, &row, 1);
+    }
+    if (decoder.output_scanline == decoder.output_height) {
+      jpeg_finish_decompress(&decoder);
+      return true;
+    }
+    // A picture of several scans was read to its end before its first row was made.
+    return jpeg_input_complete(&decoder) != FALSE || rest_looks_sound();
+  }
+
+  /// True when what is left of the only scan holds no marker but restarts in their turn and ends
+  /// with the end of the picture.
+  [[nodiscard]] bool rest_looks_sound() const {
+    const JOCTET* at = decoder.src->next_input_byte;
+    const JOCTET* const end = at + decoder.src->bytes_in_buffer;
+    int restart = -1;
+    // The entropy decoder has seen the marker ahead of what it gave out.
+    if (decoder.unread_marker == JPEG_EOI) return true;
+    if (decoder.unread_marker >= JPEG_RST0 && decoder.unread_marker <= JPEG_RST0 + 7)
+      restart = decoder.unread_marker - JPEG_RST0;
+    else if (decoder.unread_marker != 0)
+      return false;
+    while (at < end) {
+      at = static_cast<const JOCTET*>(std::memchr(at, 0xff, static_cast<std::size_t>(end - at)));
+      if (at == nullptr || end - at < 2) return false;
+      const JOCTET marker = at[1];
+      if (marker == JPEG_EOI) return true;
+      if (marker >= JPEG_RST0 && marker <= JPEG_RST0 + 7 && decoder.restart_interval > 0) {
+        const int number = marker - JPEG_RST0;
+        if (restart >= 0 && number != ((restart + 1) & 7)) return false;
+        restart = number;
+      } else if (marker != 0 && marker != 0xff) {
+        return false;
+      }
+      at += marker == 0xff ? 1 : 2;
+    }
+    return false;
+  }
+
   bool read_rows(std::uint8_t* pixels, int channels) {
     if (setjmp(escape) != 0) return false;
     const bool inks = decoder.jpeg_color_space == JCS_CMYK || decoder.jpeg_color_space == JCS_YCCK;
@@ -186,8 +252,28 @@ struct JpegReader::Session {
   }
 };
 
+namespace {
+
+/// The session of a reader that has ended, for the thread's next one: a picture costs no allocation
+/// but libjpeg's own.
+template <class Session>
+std::unique_ptr<Session>& spare_session() {
+  thread_local std::unique_ptr<Session> spare;
+  return spare;
+}
+
+}  // namespace
+
+void JpegReader::Destroy::operator()(Session* session) const {
+  spare_session<Session>().reset(session);
+}
+
 JpegReader::JpegReader(std::span<const std::byte> bytes, const JpegLimits& limits)
-    : session_(std::make_unique<Session>()) {
+    : session_(spare_session<Session>().release()) {
+  if (session_)
+    *session_ = Session{};
+  else
+    session_.reset(new Session);
   Session& session = *session_;
   session.first = reinterpret_cast<const JOCTET*>(bytes.data());
   session.max_scans = limits.max_scans;
@@ -233,6 +319,27 @@ std::int64_t JpegReader::width() const { return session_->decoder.image_width; }
 std::int64_t JpegReader::height() const { return session_->decoder.image_height; }
 int JpegReader::channels() const {
   return session_->decoder.jpeg_color_space == JCS_GRAYSCALE ? 1 : 3;
+}
+
+bool JpegReader::has_parts() const {
+  const jpeg_decompress_struct& decoder = session_->decoder;
+  if (decoder.jpeg_color_space == JCS_GRAYSCALE) return true;
+  if (decoder.jpeg_color_space != JCS_RGB && decoder.jpeg_color_space != JCS_YCbCr) return false;
+  // With brightness four times as wide as colour libjpeg's parts of reduced pictures are wrong.
+  const jpeg_component_info* const of = decoder.comp_info;
+  return of[0].h_samp_factor <= 2 && of[0].v_samp_factor <= 2 && of[1].h_samp_factor == 1 &&
+         of[1].v_samp_factor == 1 && of[2].h_samp_factor == 1 && of[2].v_samp_factor == 1;
+}
+
+bool JpegReader::begin_part(JpegPart& part, int channels) {
+  session_->part = part;
+  if (!session_->begin_part(channels)) return false;
+  part = session_->part;
+  return true;
+}
+
+bool JpegReader::read_part(std::uint8_t* pixels, std::size_t row_bytes) {
+  return session_->read_part(pixels, row_bytes) && !session_->is_damaged;
 }
 
 void JpegReader::read_pixels(std::uint8_t* pixels, int channels, bool accept_damaged) {

@@ -15,6 +15,16 @@ struct JpegLimits {
   int max_scans = 0;
 };
 
+/// A rectangle of a picture that is reduced by `shrink` while it is decoded; in pixels of the
+/// reduced picture.
+struct JpegPart {
+  int shrink = 1;  ///< 1, 2, 4 or 8
+  std::int64_t top = 0;
+  std::int64_t left = 0;
+  std::int64_t height = 0;
+  std::int64_t width = 0;
+};
+
 /// Decodes one jpeg by libjpeg, judging every warning of it.
 ///
 /// libjpeg goes on after most damage and delivers a picture with grey or shifted parts; the warning
@@ -42,15 +52,29 @@ class JpegReader {
   /// for the whole picture; called once.
   void read_pixels(std::uint8_t* pixels, int channels, bool accept_damaged);
 
+  /// True where parts are exact: not for pictures of inks, nor for rare samplings of colour.
+  [[nodiscard]] bool has_parts() const;
+  /// Goes to the first row of a part and sets `left` and `width` to the columns that rows will
+  /// really hold, which are some more. False: the picture is damaged. Requires: the part lies
+  /// inside of the reduced picture; channels 1 or 3; called once, and then read_part().
+  [[nodiscard]] bool begin_part(JpegPart& part, int channels);
+  /// Reads the rows of the part begun, `row_bytes` apart. What lies below the part is not decoded:
+  /// its markers alone are looked at. False: damage, or markers that may mean some; who decodes the
+  /// whole picture then learns what it is.
+  [[nodiscard]] bool read_part(std::uint8_t* pixels, std::size_t row_bytes);
+
   /// What was odd about the file but cost no pixel.
   [[nodiscard]] const std::vector<std::string>& notes() const { return notes_; }
 
  private:
   struct Session;
+  struct Destroy {
+    void operator()(Session* session) const;
+  };
   [[noreturn]] void fail() const;
   void collect_notes();
 
-  std::unique_ptr<Session> session_;
+  std::unique_ptr<Session, Destroy> session_;
   std::vector<std::string> notes_;
 };
 

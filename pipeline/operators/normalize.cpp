@@ -7,6 +7,7 @@
 #include <weir/sample_operator.hpp>
 
 #include "pipeline/operators/columns.hpp"
+#include "pipeline/operators/image_link.hpp"
 #include "pipeline/operators/scaling.hpp"
 
 namespace weir::detail {
@@ -42,7 +43,7 @@ void for_each_value(const T* in, float* out, const Layout& layout, F&& f) {
   }
 }
 
-class Normalize final : public SampleOperator {
+class Normalize final : public SampleOperator, public ImageLink {
  public:
   Normalize(const Parameters& parameters, std::vector<std::string> columns)
       : scales_(parameters.text("scale") == "unit"), columns_(std::move(columns)) {
@@ -56,9 +57,10 @@ class Normalize final : public SampleOperator {
     }
     for (std::size_t c = 0; c < kMostChannels; ++c) {
       // A single number holds for every channel.
-      mean_[c] = static_cast<float>(means[channels_ == 1 ? 0 : std::min(c, channels_ - 1)]);
-      deviation_[c] =
-          static_cast<float>(deviations[channels_ == 1 ? 0 : std::min(c, channels_ - 1)]);
+      const double deviation = deviations[channels_ == 1 ? 0 : std::min(c, channels_ - 1)];
+      const double mean = means[channels_ == 1 ? 0 : std::min(c, channels_ - 1)];
+      factor_[c] = static_cast<float>(1.0 / deviation);
+      offset_[c] = static_cast<float>(-mean / deviation);
     }
     for (std::size_t c = 0; c < kMostChannels; ++c) {
       for (std::size_t v = 0; v < table_[c].size(); ++v) {
@@ -95,9 +97,26 @@ class Normalize final : public SampleOperator {
 
   [[nodiscard]] bool cheap() const override { return true; }
 
+  [[nodiscard]] Kind kind() const override { return Kind::value; }
+  [[nodiscard]] const std::vector<std::string>& image_columns() const override { return columns_; }
+  [[nodiscard]] bool convert(FloatRule& rule, bool as_bytes, int channels) const override {
+    if (channels_ != 1 && channels_ != static_cast<std::size_t>(channels)) return false;
+    if (as_bytes && scales_) rule.divisor = 255.0F;
+    for (std::size_t c = 0; c < 3; ++c) {
+      // Of two normalisations in a row each rounds for itself.
+      if (rule.factor[c] != 1.0F || rule.offset[c] != 0.0F) return false;
+    }
+    for (std::size_t c = 0; c < 3; ++c) {
+      rule.factor[c] = factor_[c];
+      rule.offset[c] = offset_[c];
+    }
+    return true;
+  }
+
  private:
   [[nodiscard]] float normalized(std::size_t channel, float value) const {
-    return (value - mean_[channel]) / deviation_[channel];
+    // A product and a sum, as the image kernel does it: no division a value, and the same bytes.
+    return value * factor_[channel] + offset_[channel];
   }
 
   [[nodiscard]] Layout layout_of(const Tensor& image, const std::string& column) const {
@@ -119,8 +138,8 @@ class Normalize final : public SampleOperator {
 
   bool scales_;
   std::size_t channels_ = 0;
-  std::array<float, kMostChannels> mean_{};
-  std::array<float, kMostChannels> deviation_{};
+  std::array<float, kMostChannels> factor_{};  ///< 1 / std
+  std::array<float, kMostChannels> offset_{};  ///< -mean / std
   /// The result for each value of a u8: the division is done 256 times, not once a pixel.
   std::array<std::array<float, 256>, kMostChannels> table_{};
   std::vector<std::string> columns_;

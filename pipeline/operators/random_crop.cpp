@@ -7,6 +7,7 @@
 
 #include "pipeline/operators/columns.hpp"
 #include "pipeline/operators/extent.hpp"
+#include "pipeline/operators/image_link.hpp"
 #include "pipeline/operators/raster.hpp"
 
 namespace weir::detail {
@@ -14,7 +15,7 @@ namespace {
 
 constexpr const char* kName = "random_crop";
 
-class RandomCrop final : public SampleOperator {
+class RandomCrop final : public SampleOperator, public ImageLink {
  public:
   RandomCrop(const Parameters& parameters, std::vector<std::string> columns)
       : extent_(extent_in(parameters, "size")),
@@ -34,11 +35,7 @@ class RandomCrop final : public SampleOperator {
                       std::to_string(extent_.width) + "x" + std::to_string(extent_.height) +
                       "; say `pad_if_needed: true` or resize first");
     }
-    Random& random = context.random();
-    const auto top =
-        static_cast<std::int64_t>(random.below(static_cast<std::uint64_t>(room_down) + 1));
-    const auto left =
-        static_cast<std::int64_t>(random.below(static_cast<std::uint64_t>(room_right) + 1));
+    const auto [top, left] = draw(room_down, room_right, context.random());
     for (const std::string& column : columns_) {
       Tensor& image = column_of(sample, kName, column);
       Tensor padded;
@@ -60,7 +57,29 @@ class RandomCrop final : public SampleOperator {
     }
   }
 
+  [[nodiscard]] Kind kind() const override { return Kind::move; }
+  [[nodiscard]] const std::vector<std::string>& image_columns() const override { return columns_; }
+  [[nodiscard]] bool move(ImageFrame& frame, Random& random) const override {
+    const Region& now = frame.current();
+    const std::int64_t room_down = now.height - extent_.height;
+    const std::int64_t room_right = now.width - extent_.width;
+    if (has(padding_) || room_down < 0 || room_right < 0) return false;
+    const Offset offset = draw(room_down, room_right, random);
+    frame.keep({offset.top, offset.left, extent_.height, extent_.width});
+    return true;
+  }
+
  private:
+  struct Offset {
+    std::int64_t top;
+    std::int64_t left;
+  };
+  static Offset draw(std::int64_t room_down, std::int64_t room_right, Random& random) {
+    const std::uint64_t top = random.below(static_cast<std::uint64_t>(room_down) + 1);
+    const std::uint64_t left = random.below(static_cast<std::uint64_t>(room_right) + 1);
+    return {static_cast<std::int64_t>(top), static_cast<std::int64_t>(left)};
+  }
+
   static bool has(const Padding& padding) {
     return padding.left > 0 || padding.top > 0 || padding.right > 0 || padding.bottom > 0;
   }

@@ -31,6 +31,15 @@ void RandomFlip::apply(Sample& sample, Context& context) const {
   }
 }
 
+bool RandomFlip::move(ImageFrame& frame, Random& random) const {
+  if (!random.chance(probability_)) return true;
+  if (left_to_right_)
+    frame.mirror_left_right();
+  else
+    frame.mirror_upside_down();
+  return true;
+}
+
 ParameterSpec RandomFlip::probability_spec() {
   return {.name = "probability",
           .type = ParameterType::share,

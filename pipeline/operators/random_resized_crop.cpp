@@ -6,6 +6,7 @@
 
 #include "pipeline/operators/columns.hpp"
 #include "pipeline/operators/extent.hpp"
+#include "pipeline/operators/image_link.hpp"
 #include "pipeline/operators/raster.hpp"
 
 namespace weir::detail {
@@ -16,13 +17,13 @@ constexpr const char* kName = "random_resized_crop";
 /// The nearest whole number, a tie to the even one.
 std::int64_t rounded(double x) { return std::llrint(x); }
 
-class RandomResizedCrop final : public SampleOperator {
+class RandomResizedCrop final : public SampleOperator, public ImageLink {
  public:
   RandomResizedCrop(const Parameters& parameters, std::vector<std::string> columns)
       : extent_(extent_in(parameters, "size")),
         scale_(parameters.numbers("scale")),
         ratio_(parameters.numbers("ratio")),
-        interpolation_(interpolation_in(parameters)),
+        filter_(filter_in(parameters)),
         columns_(std::move(columns)) {}
 
   void apply(Sample& sample, Context& context) const override {
@@ -32,9 +33,19 @@ class RandomResizedCrop final : public SampleOperator {
       Tensor& image = column_of(sample, kName, column);
       Tensor result = result_for(context, column, {extent_.height, extent_.width, image.shape()[2]},
                                  image.dtype(), image);
-      resample(image, region, result, is_mask(column) ? Interpolation::nearest : interpolation_);
+      resample(image, region, result, is_mask(column) ? Filter{Interpolation::nearest} : filter_);
       image = std::move(result);
     }
+  }
+
+  [[nodiscard]] Kind kind() const override { return Kind::move; }
+  [[nodiscard]] const std::vector<std::string>& image_columns() const override { return columns_; }
+  [[nodiscard]] bool resamples() const override { return true; }
+  [[nodiscard]] bool move(ImageFrame& frame, Random& random) const override {
+    const Region& now = frame.current();
+    frame.keep(draw({now.height, now.width, 0}, random));
+    frame.resample_to(extent_, filter_);
+    return true;
   }
 
  private:
@@ -70,37 +81,37 @@ class RandomResizedCrop final : public SampleOperator {
   Extent extent_;
   std::vector<double> scale_;
   std::vector<double> ratio_;
-  Interpolation interpolation_;
+  Filter filter_;
   std::vector<std::string> columns_;
 };
 
 }  // namespace
 
 OperatorSpec random_resized_crop_spec() {
-  return {.name = kName,
-          .summary = "cuts a part of random area and aspect and resizes it to a fixed size",
-          .parameters = {{.name = "size",
-                          .type = ParameterType::numbers,
-                          .low = 1,
-                          .high = kLargestExtent,
-                          .meaning = "side of a square, or [height, width]"},
-                         {.name = "scale",
-                          .type = ParameterType::range,
-                          .fallback = "0.08, 1",
-                          .low = 1e-6,
-                          .high = 1,
-                          .meaning = "smallest and largest share of the picture's area"},
-                         {.name = "ratio",
-                          .type = ParameterType::range,
-                          .fallback = "0.75, 1.3333333333333333",
-                          .low = 1e-3,
-                          .high = 1e3,
-                          .meaning = "smallest and largest width / height"},
-                         interpolation_spec()},
-          .make = [](const Parameters& parameters, const std::vector<std::string>& columns) {
-            return SampleMap(std::make_shared<const RandomResizedCrop>(
-                parameters, columns_or(columns, "image")));
-          }};
+  return {
+      .name = kName,
+      .summary = "cuts a part of random area and aspect and resizes it to a fixed size",
+      .parameters = with_filter({{.name = "size",
+                                  .type = ParameterType::numbers,
+                                  .low = 1,
+                                  .high = kLargestExtent,
+                                  .meaning = "side of a square, or [height, width]"},
+                                 {.name = "scale",
+                                  .type = ParameterType::range,
+                                  .fallback = "0.08, 1",
+                                  .low = 1e-6,
+                                  .high = 1,
+                                  .meaning = "smallest and largest share of the picture's area"},
+                                 {.name = "ratio",
+                                  .type = ParameterType::range,
+                                  .fallback = "0.75, 1.3333333333333333",
+                                  .low = 1e-3,
+                                  .high = 1e3,
+                                  .meaning = "smallest and largest width / height"}}),
+      .make = [](const Parameters& parameters, const std::vector<std::string>& columns) {
+        return SampleMap(
+            std::make_shared<const RandomResizedCrop>(parameters, columns_or(columns, "image")));
+      }};
 }
 
 }  // namespace weir::detail

@@ -78,8 +78,8 @@ int flag_of(BorderMode border) {
 
 }  // namespace
 
-void resample(const Tensor& source, const Region& region, Tensor& target,
-              Interpolation interpolation) {
+void resample(const Tensor& source, const Region& region, Tensor& target, const Filter& filter) {
+  if (filter.antialias) return resample_antialiased(source, region, target, filter);
   const cv::Mat whole = mat_of(source);
   const cv::Mat part = whole(cv::Rect(as_int(region.left), as_int(region.top), as_int(region.width),
                                       as_int(region.height)));
@@ -87,7 +87,7 @@ void resample(const Tensor& source, const Region& region, Tensor& target,
   if (part.size() == result.size()) {
     part.copyTo(result);
   } else {
-    cv::resize(part, result, result.size(), 0.0, 0.0, flag_of(interpolation));
+    cv::resize(part, result, result.size(), 0.0, 0.0, flag_of(filter.interpolation));
   }
   check_written(result, target);
 }

@@ -13,8 +13,15 @@
 /// written to tensors that the caller has made.
 namespace weir::detail {
 
-[[nodiscard]] ParameterSpec interpolation_spec();
-[[nodiscard]] Interpolation interpolation_in(const Parameters& parameters);
+/// How pixels between pixels are made.
+struct Filter {
+  Interpolation interpolation = Interpolation::linear;
+  bool antialias = false;  ///< the filter grows with the shrink; linear and cubic alone
+};
+
+/// `parameters` and, of what resamples, `interpolation` and `antialias`.
+[[nodiscard]] std::vector<ParameterSpec> with_filter(std::vector<ParameterSpec> parameters);
+[[nodiscard]] Filter filter_in(const Parameters& parameters);
 /// The parameters `fill` and `mode` of what pads.
 [[nodiscard]] std::vector<ParameterSpec> border_specs();
 [[nodiscard]] BorderMode border_in(const Parameters& parameters);
@@ -29,8 +36,12 @@ struct Region {
 
 /// Resamples `region` of `source` to the whole of `target`. The neighbourhood of the filter ends at
 /// the region. Requires: the region lies inside; equal channels and dtype; no shared memory.
-void resample(const Tensor& source, const Region& region, Tensor& target,
-              Interpolation interpolation);
+void resample(const Tensor& source, const Region& region, Tensor& target, const Filter& filter);
+
+/// The same with an antialiasing filter, computed as PIL does, for u8 to the last bit. Requires:
+/// u8, u16 or f32; filter.antialias.
+void resample_antialiased(const Tensor& source, const Region& region, Tensor& target,
+                          const Filter& filter);
 
 /// Copies `source` so that its first pixel lies at (top, left) of `target`, filling the rest;
 /// negative values cut. `fill` has one value, or one a channel. Requires: equal channels and dtype;

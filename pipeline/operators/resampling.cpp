@@ -4,20 +4,31 @@
 
 namespace weir::detail {
 
-ParameterSpec interpolation_spec() {
-  return {.name = "interpolation",
-          .type = ParameterType::choice,
-          .fallback = "linear",
-          .choices = {"nearest", "linear", "area", "cubic"},
-          .meaning = "how pixels between pixels are made; masks take the nearest"};
+std::vector<ParameterSpec> with_filter(std::vector<ParameterSpec> parameters) {
+  parameters.push_back({.name = "interpolation",
+                        .type = ParameterType::choice,
+                        .fallback = "linear",
+                        .choices = {"nearest", "linear", "area", "cubic"},
+                        .meaning = "how pixels between pixels are made; masks take the nearest"});
+  parameters.push_back(
+      {.name = "antialias",
+       .type = ParameterType::flag,
+       .fallback = "false",
+       .meaning = "widen the filter by the shrink, as PIL and torchvision do; linear and cubic"});
+  return parameters;
 }
 
-Interpolation interpolation_in(const Parameters& parameters) {
+Filter filter_in(const Parameters& parameters) {
+  Filter filter;
   const std::string& text = parameters.text("interpolation");
-  if (text == "nearest") return Interpolation::nearest;
-  if (text == "area") return Interpolation::area;
-  if (text == "cubic") return Interpolation::cubic;
-  return Interpolation::linear;
+  if (text == "nearest") filter.interpolation = Interpolation::nearest;
+  if (text == "area") filter.interpolation = Interpolation::area;
+  if (text == "cubic") filter.interpolation = Interpolation::cubic;
+  filter.antialias = parameters.flag("antialias");
+  if (filter.antialias && filter.interpolation != Interpolation::linear &&
+      filter.interpolation != Interpolation::cubic)
+    parameters.reject("antialias", "it goes with `interpolation: linear` or `cubic`");
+  return filter;
 }
 
 std::vector<ParameterSpec> border_specs() {

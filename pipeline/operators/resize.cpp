@@ -6,6 +6,7 @@
 
 #include "pipeline/operators/columns.hpp"
 #include "pipeline/operators/extent.hpp"
+#include "pipeline/operators/image_link.hpp"
 #include "pipeline/operators/raster.hpp"
 
 namespace weir::detail {
@@ -13,12 +14,12 @@ namespace {
 
 constexpr const char* kName = "resize";
 
-class Resize final : public SampleOperator {
+class Resize final : public SampleOperator, public ImageLink {
  public:
   Resize(const Parameters& parameters, std::vector<std::string> columns)
       : extent_(extent_in(parameters, "size")),
         by_short_side_(parameters.numbers("size").size() == 1),
-        interpolation_(interpolation_in(parameters)),
+        filter_(filter_in(parameters)),
         columns_(std::move(columns)) {}
 
   void apply(Sample& sample, Context& context) const override {
@@ -30,9 +31,21 @@ class Resize final : public SampleOperator {
       Tensor result = result_for(context, column, {wanted.height, wanted.width, size.channels},
                                  image.dtype(), image);
       resample(image, {0, 0, size.height, size.width}, result,
-               is_mask(column) ? Interpolation::nearest : interpolation_);
+               is_mask(column) ? Filter{Interpolation::nearest} : filter_);
       image = std::move(result);
     }
+  }
+
+  [[nodiscard]] Kind kind() const override { return Kind::move; }
+  [[nodiscard]] const std::vector<std::string>& image_columns() const override { return columns_; }
+  [[nodiscard]] bool resamples() const override { return true; }
+  [[nodiscard]] bool move(ImageFrame& frame, Random&) const override {
+    const Region& now = frame.current();
+    const Extent wanted = target_of({now.height, now.width, 0});
+    if (wanted.height == now.height && wanted.width == now.width) return true;
+    if (wanted.height < 1 || wanted.width < 1) return false;
+    frame.resample_to(wanted, filter_);
+    return true;
   }
 
  private:
@@ -47,7 +60,7 @@ class Resize final : public SampleOperator {
 
   Extent extent_;
   bool by_short_side_;
-  Interpolation interpolation_;
+  Filter filter_;
   std::vector<std::string> columns_;
 };
 
@@ -57,12 +70,11 @@ OperatorSpec resize_spec() {
   return {
       .name = kName,
       .summary = "resizes to a length of the shorter side, or to [height, width] exactly",
-      .parameters = {{.name = "size",
-                      .type = ParameterType::numbers,
-                      .low = 1,
-                      .high = kLargestExtent,
-                      .meaning = "length of the shorter side, or [height, width]"},
-                     interpolation_spec()},
+      .parameters = with_filter({{.name = "size",
+                                  .type = ParameterType::numbers,
+                                  .low = 1,
+                                  .high = kLargestExtent,
+                                  .meaning = "length of the shorter side, or [height, width]"}}),
       .make = [](const Parameters& parameters, const std::vector<std::string>& columns) {
         return SampleMap(std::make_shared<const Resize>(parameters, columns_or(columns, "image")));
       }};

@@ -5,6 +5,7 @@
 #include <weir/sample_operator.hpp>
 
 #include "pipeline/operators/columns.hpp"
+#include "pipeline/operators/image_link.hpp"
 #include "pipeline/operators/scaling.hpp"
 
 namespace weir::detail {
@@ -12,7 +13,7 @@ namespace {
 
 constexpr const char* kName = "to_float";
 
-class ToFloat final : public SampleOperator {
+class ToFloat final : public SampleOperator, public ImageLink {
  public:
   ToFloat(bool scales, std::vector<std::string> columns)
       : scales_(scales), columns_(std::move(columns)) {}
@@ -39,6 +40,13 @@ class ToFloat final : public SampleOperator {
   }
 
   [[nodiscard]] bool cheap() const override { return true; }
+
+  [[nodiscard]] Kind kind() const override { return Kind::value; }
+  [[nodiscard]] const std::vector<std::string>& image_columns() const override { return columns_; }
+  [[nodiscard]] bool convert(FloatRule& rule, bool as_bytes, int) const override {
+    if (as_bytes && scales_) rule.divisor = 255.0F;
+    return true;
+  }
 
  private:
   bool scales_;

@@ -14,7 +14,7 @@ namespace {
 
 }  // namespace
 
-void resample(const Tensor&, const Region&, Tensor&, Interpolation) { refuse("resize"); }
+void resample(const Tensor&, const Region&, Tensor&, const Filter&) { refuse("resize"); }
 void place(const Tensor&, std::int64_t, std::int64_t, Tensor&, BorderMode,
            std::span<const double>) {
   refuse("crop and pad");

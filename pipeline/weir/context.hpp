@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <stop_token>
@@ -55,6 +56,9 @@ class WEIR_EXPORT Context {
   /// operator): the draws do not depend on threads, order or a resume.
   [[nodiscard]] Random& random();
 
+  /// The generator that operator `operator_index` has for this item.
+  [[nodiscard]] Random random_of(std::uint32_t operator_index) const;
+
   /// Memory for the result's `column`. In the last stage before `batch` it lies in the batch itself
   /// when the shape agrees with the batch's, so that nothing is copied later; elsewhere it is a
   /// tensor of its own. Contents are indeterminate.
@@ -66,6 +70,14 @@ class WEIR_EXPORT Context {
     info_ = &info;
     random_.reset();
   }
+  /// For what does the work of several operators: the context of one of them. `places`: its results
+  /// are the ones that may lie in the batch.
+  [[nodiscard]] Context of(std::uint32_t operator_index, bool places) const;
+  /// For what does the work of several operators: the time since the last call, or since the item
+  /// began, was the `part`-th one's.
+  void lap(std::size_t part);
+  /// For the runtime: where lap() adds nanoseconds up; null: nowhere.
+  void count_laps(std::int64_t* laps);
   /// For the runtime: where allocate() places results.
   void place_in(detail::BatchArena* arena, std::uint64_t ordinal) {
     arena_ = arena;
@@ -81,6 +93,8 @@ class WEIR_EXPORT Context {
   std::optional<Random> random_;
   detail::BatchArena* arena_ = nullptr;
   std::uint64_t ordinal_ = 0;
+  std::int64_t* laps_ = nullptr;
+  std::int64_t lap_began_ns_ = 0;
 };
 
 }  // namespace weir

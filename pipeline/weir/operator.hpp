@@ -101,6 +101,7 @@ void for_each_item(SlotHeader* const* in, SlotHeader* const* out, std::size_t co
     }
     try {
       context.begin_item(source.info);
+      context.count_laps(run.laps);
       if (run.arena != nullptr) context.place_in(run.arena, run.ordinals[i]);
       work(source, target, context);
       all_live = all_live && target.state == SlotState::live;

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -22,6 +23,26 @@ struct MeasuredWait {
   double seconds = 0.0;
 };
 
+class SampleOperator;
+
+namespace detail {
+
+/// One of a chain of adjacent built-in operators, as written.
+struct ChainLink {
+  std::shared_ptr<const SampleOperator> op;
+  std::uint32_t number = 0;  ///< operator number, which random draws depend on
+  bool alone = false;        ///< a setting by hand keeps it in a stage of its own
+  bool last = false;         ///< what stands behind it is in another stage
+};
+
+/// What does the work of `count` adjacent operators; null: they do it themselves.
+struct ChainPart {
+  std::size_t count = 1;
+  std::shared_ptr<const SampleOperator> op;
+};
+
+}  // namespace detail
+
 /// One built-in operator on a Sample. Immutable once made: several workers call apply() at once;
 /// what a worker needs for itself (a decoder, scratch) lives in thread-local storage of the
 /// operator's file.
@@ -33,6 +54,11 @@ class WEIR_EXPORT SampleOperator {
   /// True when a packet hop costs more than the work saved by running apart: `fuse: auto` joins
   /// such operators with their neighbours.
   [[nodiscard]] virtual bool cheap() const { return false; }
+  /// What does the work of this operator, `chain[0]`, and of some behind it better than they would
+  /// one after another; parts in order, from chain[0] on. Empty: nothing does. May change results
+  /// within what is documented, but not by what the links say of stages.
+  [[nodiscard]] virtual std::vector<detail::ChainPart> replace(
+      std::span<const detail::ChainLink> chain) const;
   /// What the operator has waited in all, over all pipelines that share it; nullopt where it does
   /// not wait. May be asked at any time; calls still running are not in it.
   [[nodiscard]] virtual std::optional<MeasuredWait> measured_wait() const;
@@ -48,6 +74,7 @@ class WEIR_EXPORT SampleMap {
     return sample;
   }
   [[nodiscard]] const SampleOperator& op() const { return *operator_; }
+  [[nodiscard]] const std::shared_ptr<const SampleOperator>& shared() const { return operator_; }
 
  private:
   std::shared_ptr<const SampleOperator> operator_;

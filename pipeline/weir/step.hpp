@@ -11,6 +11,7 @@
 #include <vector>
 
 #include <weir/export.hpp>
+#include <weir/sample_operator.hpp>
 #include <weir/slot.hpp>
 #include <weir/stage_options.hpp>
 
@@ -30,6 +31,9 @@ struct OperatorRun {
   /// Set by an operator that knows that every slot of `out` is live and carries no note, which
   /// spares the stage a look at each.
   bool all_live = false;
+  /// Where an operator that does the work of several adds up whose time it was, see Context::lap();
+  /// null: nobody asks.
+  std::int64_t* laps = nullptr;
 };
 
 /// The run-time form of one map, filter or flat_map. Called by several workers at once, one virtual
@@ -136,6 +140,7 @@ struct Step {
   bool drop_remainder = false;  ///< batch
   bool places_rows = false;     ///< batch of samples: rows are written in place
   ShardPlace shard;
+  std::shared_ptr<const SampleOperator> sample_operator;  ///< map, of a built-in operator
   bool built_in = false;
   bool cheap = false;  ///< costs less than a hop
 };

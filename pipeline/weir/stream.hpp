@@ -112,6 +112,7 @@ class Stream {
       if constexpr (std::is_same_v<F, SampleMap>) {
         step->built_in = true;
         step->cheap = f.op().cheap();
+        if constexpr (std::is_same_v<T, Sample>) step->sample_operator = f.shared();
       }
       step->make_operator = [f = std::move(f),
                              replacement = std::function<U()>(std::move(replacement))] {

@@ -91,6 +91,43 @@ Tensor picture(std::int64_t height, std::int64_t width, std::int64_t channels, u
   return image;
 }
 
+Tensor photograph(std::int64_t height, std::int64_t width, std::int64_t channels, unsigned seed) {
+  // Random values on ever finer grids, each half as strong as the one before.
+  std::mt19937 random(seed);
+  const auto levels = [&] {
+    std::vector<float> sum(static_cast<std::size_t>(height * width), 0.0F);
+    float strength = 70;
+    for (std::int64_t cell = 128; cell >= 2; cell /= 2, strength *= 0.55F) {
+      const std::int64_t columns = width / cell + 2;
+      std::vector<float> grid(static_cast<std::size_t>(columns * (height / cell + 2)));
+      for (float& value : grid) value = static_cast<float>(random() % 2001) / 1000.0F - 1.0F;
+      for (std::int64_t y = 0; y < height; ++y) {
+        const float down = static_cast<float>(y % cell) / static_cast<float>(cell);
+        for (std::int64_t x = 0; x < width; ++x) {
+          const float across = static_cast<float>(x % cell) / static_cast<float>(cell);
+          const float* at = grid.data() + (y / cell) * columns + x / cell;
+          const float above = at[0] + (at[1] - at[0]) * across;
+          const float below = at[columns] + (at[columns + 1] - at[columns]) * across;
+          sum[static_cast<std::size_t>(y * width + x)] +=
+              strength * (above + (below - above) * down);
+        }
+      }
+    }
+    return sum;
+  };
+  const std::vector<float> brightness = levels();
+  Tensor image({height, width, channels}, DType::u8);
+  for (std::int64_t c = 0; c < channels; ++c) {
+    const std::vector<float> colour = levels();
+    for (std::int64_t i = 0; i < height * width; ++i) {
+      const auto at = static_cast<std::size_t>(i);
+      image.data<std::uint8_t>()[i * channels + c] = static_cast<std::uint8_t>(
+          std::clamp(128.0F + brightness[at] + 0.3F * colour[at], 0.0F, 255.0F));
+    }
+  }
+  return image;
+}
+
 Tensor file_tensor(const Bytes& bytes) {
   Tensor tensor({static_cast<std::int64_t>(bytes.size())}, DType::u8);
   if (!bytes.empty()) std::memcpy(tensor.bytes(), bytes.data(), bytes.size());
@@ -113,6 +150,10 @@ Bytes jpeg_file(const Tensor& image, const JpegWriting& writing) {
                                : (encoder.input_components == 3 ? JCS_RGB : JCS_CMYK);
   jpeg_set_defaults(&encoder);
   jpeg_set_quality(&encoder, writing.quality, TRUE);
+  if (encoder.input_components == 3) {
+    encoder.comp_info[0].h_samp_factor = writing.brightness_across;
+    encoder.comp_info[0].v_samp_factor = writing.brightness_down;
+  }
   if (writing.ycck) jpeg_set_colorspace(&encoder, JCS_YCCK);
   if (encoder.input_components == 4)
     encoder.write_Adobe_marker = writing.adobe_marker ? TRUE : FALSE;

@@ -17,6 +17,10 @@ using Bytes = std::vector<std::uint8_t>;
 Tensor picture(std::int64_t height, std::int64_t width, std::int64_t channels = 3,
                unsigned seed = 1);
 
+/// Like a photograph: most of its detail is coarse, some is fine, and colours follow brightness.
+Tensor photograph(std::int64_t height, std::int64_t width, std::int64_t channels = 3,
+                  unsigned seed = 1);
+
 /// The bytes of a file as `read` gives them.
 Tensor file_tensor(const Bytes& bytes);
 
@@ -25,9 +29,11 @@ struct JpegWriting {
   bool progressive = false;
   bool arithmetic = false;
   int restart_rows = 0;
-  bool ycck = false;         ///< for four channels
-  bool adobe_marker = true;  ///< for four channels
-  Bytes app1 = {};           ///< put into an APP1 marker
+  bool ycck = false;          ///< for four channels
+  bool adobe_marker = true;   ///< for four channels
+  Bytes app1 = {};            ///< put into an APP1 marker
+  int brightness_across = 2;  ///< samples of brightness for one of colour, for three channels
+  int brightness_down = 2;
 };
 
 /// A jpeg of 1 (grey), 3 (RGB) or 4 (inks) channels.

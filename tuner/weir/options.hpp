@@ -17,6 +17,9 @@ enum class Order { input, any };
 /// Which adjacent operators become one stage: cheap built-in ones, all, or none. Never changes a
 /// byte.
 enum class Fuse { automatic, all, off };
+/// Whether chains of image operators are replaced by one kernel, which may change pixels a little;
+/// `plain` keeps the operators as written, which are the reference.
+enum class ImagePath { automatic, plain };
 /// What to do with a tuned file that was made for other stages.
 enum class TunedMismatch { refuse, ignore };
 enum class NestedThreads { one, keep };
@@ -31,6 +34,7 @@ struct Options {
   std::optional<std::uint32_t> epochs;  ///< end after so many; none: as long as they are asked for
   Order order = Order::input;
   Fuse fuse = Fuse::automatic;
+  ImagePath image_path = ImagePath::automatic;
   BadSamplePolicy on_bad_sample;
   std::string quarantine;  ///< file that lists the bad samples; empty: none
   bool digest = false;     ///< digest what is delivered, see Summary

@@ -36,7 +36,8 @@ struct PlanDescription {
   int budget_threads = 0;
   std::string budget_source;
   std::uint64_t memory_bound_bytes = 0;
-  std::string remark;  ///< of the source
+  std::string remark;                      ///< of the source
+  std::vector<std::string> image_kernels;  ///< chains that a kernel stands in for, names by `+`
 };
 
 /// Throws Error for a sequence that cannot run, and where the budget is refused.
