@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstddef>
 
 #include <fmt/format.h>
 
@@ -16,6 +17,15 @@ constexpr double kSampleSeconds = 0.105;
 // The setting never rests; it counts as settled when it has not moved by a worker for so long: two
 // histories of the climber.
 constexpr double kSettledSeconds = 64 * kSampleSeconds;
+
+// The last of those that cost most.
+const StageObservation& costliest_stage(const Observation& seen) {
+  std::size_t costliest = 0;
+  for (std::size_t i = 0; i < seen.stages.size(); ++i)
+    if (seen.stages[i].estimate.demand_seconds >= seen.stages[costliest].estimate.demand_seconds)
+      costliest = i;
+  return seen.stages[costliest];
+}
 
 }  // namespace
 
@@ -45,9 +55,7 @@ Decision HillClimbPolicy::start(const Observation& first, const std::optional<Al
 
 Decision HillClimbPolicy::decide(const Observation& seen) {
   verified_.note(seen, standing_);
-  double items = 0;
-  for (const StageObservation& stage : seen.stages)
-    items += stage.items_per_second * seen.window_seconds;
+  const double items = costliest_stage(seen).items_per_second * seen.window_seconds;
   const int workers = climber_->add(seen.active, seen.window_seconds, items);
   const double setting = climber_->setting();
   if (std::abs(setting - settled_setting_) >= 1) {

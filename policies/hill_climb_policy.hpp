@@ -12,12 +12,13 @@ namespace weir::detail {
 
 /// The controller of .NET's thread pool on a line of stages, to compare with.
 ///
-/// That pool knows one number, its threads, and one kind of work. So the wave is in A, the number
-/// of unparked workers, and the work is what all stages take in, items of each stage alike. Who
-/// serves which stage is left to sticky sharing, as the pool's queues do: even targets, and a
-/// worker stays as long as its stage has work. In strict mode the A workers are shared out evenly,
-/// whole. It starts with all workers, as the pool starts with as many threads as there are
-/// processors, and may go down to one.
+/// That pool knows one number, its threads, and counts the work that is done. So the wave is in A,
+/// the number of unparked workers, and what counts as done are the items of the stage that costs
+/// most: those of all stages together would swing with the queues between them, and batches are too
+/// few. Who serves which stage is left to sticky sharing, as to the pool's queues there: even
+/// targets, and a worker stays as long as its stage has work. In strict mode the A workers are
+/// shared out evenly, whole. It starts with all workers, as the pool starts with as many threads as
+/// there are processors, and may go down to one.
 ///
 /// Source and what is left out: policies/wave_climber.hpp.
 ///

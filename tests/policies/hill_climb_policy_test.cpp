@@ -143,6 +143,22 @@ TEST(HillClimb, LetsTheUnparkedWorkersSwing) {
   EXPECT_EQ(fewest, 7);  // of all workers the wave takes one away, and more would pay
 }
 
+TEST(HillClimb, CountsTheItemsOfTheCostliestStage) {
+  std::vector<int> swings[2];
+  for (const bool cheap_one_is_unsteady : {false, true}) {
+    Observation seen = known_line(8, {1e-3, 8e-3, 2e-3});
+    HillClimbPolicy policy(false, {});
+    put_in_force(policy.start(seen, std::nullopt).allocation, seen);
+    for (int i = 0; i < 100; ++i) {
+      for (StageObservation& stage : seen.stages) stage.items_per_second = 1000;
+      if (cheap_one_is_unsteady) seen.stages[0].items_per_second = 5000.0 * (i % 5);
+      put_in_force(policy.decide(seen).allocation, seen);
+      swings[cheap_one_is_unsteady ? 1 : 0].push_back(seen.active);
+    }
+  }
+  EXPECT_EQ(swings[0], swings[1]);
+}
+
 TEST(HillClimb, StrictSharesTheSwingOutEvenly) {
   Observation seen = known_line(8, {1e-3, 2e-3, 8e-3});
   HillClimbPolicy policy(true, {});
