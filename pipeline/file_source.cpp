@@ -53,7 +53,16 @@ class FileSource final : public detail::Source {
   }
   [[nodiscard]] int look_ahead() const override { return kLookAhead; }
   [[nodiscard]] int hint(std::uint64_t sample_id) const override {
-    const int descriptor = open_for_reading(index_->path(sample_id));
+    // As FileIndex::path() has it, but in memory of the worker's: no allocation a file.
+    thread_local std::string path;
+    const std::string_view name = index_->relative(sample_id);
+    path.clear();
+    if (!name.starts_with('/')) {
+      path = index_->root();
+      if (!path.ends_with('/')) path.push_back('/');
+    }
+    path.append(name);
+    const int descriptor = open_for_reading(path);
     // A failure is not lost: make() hands over no descriptor, and the read opens and reports it.
     if (descriptor >= 0) ::posix_fadvise(descriptor, 0, 0, POSIX_FADV_WILLNEED);
     return descriptor;

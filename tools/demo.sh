@@ -80,12 +80,19 @@ job=(configs/demo.yaml --data "$photos" --epochs 1000000)
 measure probe "${job[@]}" --seconds 4
 budget=$(field probe .budget.threads)
 measure one_worker "${job[@]}" --seconds "$measure_seconds" --workers 1
+# What the image kernel gains, which no thread can.
+measure plain_operators "${job[@]}" --seconds "$measure_seconds" --workers 1 --image-path plain
 steps=$(field one_worker 'if .batches > 1 then .batches else 2 end')
 batch_ms=$(field one_worker '(.seconds - .first_batch_seconds) * 1000 / ([.batches - 1, 1] | max)')
 step_us=$(awk -v t="$batch_ms" -v n="$budget" 'BEGIN { printf "%d", 1.25 * t / n * 1000 }')
 step_ms=$(awk -v s="$step_us" 'BEGIN { printf "%.2f", s / 1000 }')
 say "One worker makes a batch in $(printf '%.1f' "$batch_ms") ms; the budget here is $budget threads" \
   "($(field probe .budget.source))."
+kernel_rate=$(field one_worker .items_per_second)
+plain_rate=$(field plain_operators .items_per_second)
+say "Decode, crop, flip and normalise run as one image kernel: $(printf '%.0f' "$kernel_rate") images/s" \
+  "a worker, by the plain operators (image_path: plain) $(printf '%.0f' "$plain_rate"):" \
+  "$(awk -v a="$kernel_rate" -v b="$plain_rate" 'BEGIN { printf "%.2f", a / b }') times as many."
 say "Emulated training step: 1.25 * $(printf '%.1f' "$batch_ms") ms / $budget = $step_ms ms, just" \
   "feedable on this machine."
 say ""

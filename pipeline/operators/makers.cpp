@@ -74,7 +74,9 @@ SampleMap decode(const DecodeOptions& options) {
 
 SampleMap resize(const ResizeOptions& options) {
   return make("resize",
-              {{"size", value(options.size)}, {"interpolation", value(options.interpolation)}},
+              {{"size", value(options.size)},
+               {"interpolation", value(options.interpolation)},
+               {"antialias", value(options.antialias)}},
               options.columns);
 }
 
@@ -97,7 +99,8 @@ SampleMap random_resized_crop(const RandomResizedCropOptions& options) {
               {{"size", value(options.size)},
                {"scale", value(options.scale)},
                {"ratio", value(options.ratio)},
-               {"interpolation", value(options.interpolation)}},
+               {"interpolation", value(options.interpolation)},
+               {"antialias", value(options.antialias)}},
               options.columns);
 }
 

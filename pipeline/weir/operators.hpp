@@ -61,6 +61,7 @@ struct DecodeOptions {
 struct ResizeOptions {
   NumberList size;
   Interpolation interpolation = Interpolation::linear;
+  bool antialias = false;
   Columns columns = {};
 };
 struct CenterCropOptions {
@@ -80,6 +81,7 @@ struct RandomResizedCropOptions {
   std::array<double, 2> scale = {0.08, 1.0};
   std::array<double, 2> ratio = {3.0 / 4.0, 4.0 / 3.0};
   Interpolation interpolation = Interpolation::linear;
+  bool antialias = false;
   Columns columns = {};
 };
 struct RandomFlipOptions {
