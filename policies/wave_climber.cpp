@@ -58,9 +58,9 @@ double WaveClimber::judge() {
 
   const double waves = static_cast<double>(count) / kWavePeriod;
   const auto n = static_cast<double>(count);
-  double error = component(throughputs_, count, n / (waves + 1)).size() / throughput;
-  if (waves > 1)
-    error = std::max(error, component(throughputs_, count, n / (waves - 1)).size() / throughput);
+  const double error = std::max(component(throughputs_, count, n / (waves + 1)).size(),
+                                component(throughputs_, count, n / (waves - 1)).size()) /
+                       throughput;
   noise_ =
       noise_ == 0 ? error : kErrorSmoothingFactor * error + (1 - kErrorSmoothingFactor) * noise_;
 
