@@ -128,6 +128,7 @@ Measures medians(std::span<const Trial> trials) {
     take_median(trials, field, median);
   take_median(trials, &Measures::moves, median);
   take_median(trials, &Measures::moves_after_settling, median);
+  take_median(trials, &Measures::probes, median);
   // A promise is not kept by most runs: all of them count.
   for (const Trial& trial : trials) median.budget_violations += trial.measures.budget_violations;
   median.label = commonest_label(trials);

@@ -45,6 +45,7 @@ class Run {
   TrialRecord tuned(const TrialOptions& options) {
     for (std::size_t p = 0; p < plants_.size(); ++p) {
       const TuningOptions tuning = tuning_of(scenario_, options, timetable_, static_cast<int>(p));
+      record_.processes[p].given_start = tuning.start.has_value();
       tuners_.push_back(std::make_unique<Tuner>(*plants_[p], tuning));
       SimulatedPlant* const plant = plants_[p];
       std::vector<TrialLook>* const looks = &record_.processes[p].looks;

@@ -30,6 +30,7 @@ struct Measures {
   double settle_seconds = 0;        ///< last change before the first quiet 3 s
   int moves = 0;                    ///< changes after the ramp, releases included
   int moves_after_settling = 0;     ///< without those that an event asked for
+  int probes = 0;                   ///< tried and taken back at once; no moves
   double reversals_per_minute = 0;  ///< a stage's target turned round, after settling
   double reaction_seconds = 0;      ///< from an event to the next change or new label, the longest
   /// From the last event until a window reaches 95 % of the oracle, its begin; windows of 0.5 s and

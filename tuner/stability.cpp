@@ -12,6 +12,7 @@ constexpr double kQuietSeconds = 3;
 constexpr double kQuietItems = 3 * 30;
 constexpr double kMostQuiet = 0.25;  // of a stretch
 constexpr double kMatters = 0.01;    // of the demand
+constexpr double kProbeSeconds = 10;
 constexpr double kParkingSeconds = 20;
 constexpr double kTurnShare = 0.02;
 constexpr double kTurnWorkers = 0.02;
@@ -24,10 +25,26 @@ struct Change {
   const Allocation* from;
 };
 
-std::vector<Change> changes_of(const std::vector<TrialLook>& looks) {
+// The look at which a probe that begins with `begin` is over; 0: it is none.
+std::size_t end_of_probe(const std::vector<TrialLook>& looks, std::size_t begin) {
+  for (std::size_t i = begin; i < looks.size(); ++i) {
+    if (looks[i].seconds - looks[begin].seconds > kProbeSeconds) return 0;
+    if (!looks[i].changed) continue;
+    if (looks[i].kind != MoveKind::probe) return 0;
+    if (i > begin && same_workers(looks[i].allocation, looks[begin - 1].allocation)) return i;
+  }
+  return 0;
+}
+
+std::vector<Change> changes_of(const std::vector<TrialLook>& looks, int& probes) {
   std::vector<Change> changes;
   for (std::size_t i = 1; i < looks.size(); ++i) {
-    if (!looks[i].changed || looks[i].kind == MoveKind::probe) continue;
+    if (!looks[i].changed) continue;
+    if (const std::size_t end = end_of_probe(looks, i); end > 0) {
+      ++probes;
+      i = end;
+      continue;
+    }
     const Allocation& from = looks[i - 1].allocation;
     const Allocation& to = looks[i].allocation;
     changes.push_back({looks[i].seconds, looks[i].kind, to.active < from.active, &to, &from});
@@ -66,13 +83,14 @@ double end_of_burst(const std::vector<Change>& changes, double begin, double lat
   return last;
 }
 
-int unasked_moves(const std::vector<Change>& changes, const Timetable& timetable) {
+int unasked_moves(const std::vector<Change>& changes, const Timetable& timetable,
+                  bool given_start) {
   int moves = 0;
   bool first = true;
   for (const Stretch& stretch : timetable.stretches()) {
     const double middle = 0.5 * (stretch.begin_seconds + stretch.end_seconds);
-    const double excused = end_of_burst(changes, stretch.begin_seconds, middle, first,
-                                        quiet_seconds(timetable, stretch));
+    const double excused = end_of_burst(changes, stretch.begin_seconds, middle,
+                                        first && given_start, quiet_seconds(timetable, stretch));
     for (const Change& change : changes) {
       if (stretch.ramping || change.seconds <= excused || change.seconds >= stretch.end_seconds)
         continue;
@@ -138,17 +156,18 @@ double longest_reaction(const std::vector<TrialLook>& looks, const Timetable& ti
 
 }  // namespace
 
-Stability judge_stability(const std::vector<TrialLook>& looks, const Timetable& timetable) {
+Stability judge_stability(const std::vector<TrialLook>& looks, const Timetable& timetable,
+                          bool given_start) {
   Stability result;
-  const std::vector<Change> changes = changes_of(looks);
+  const std::vector<Change> changes = changes_of(looks, result.probes);
   const double end = timetable.duration_seconds();
-  result.settle_seconds =
-      end_of_burst(changes, 0, end, true, quiet_seconds(timetable, timetable.stretches().front()));
+  result.settle_seconds = end_of_burst(changes, 0, end, given_start,
+                                       quiet_seconds(timetable, timetable.stretches().front()));
   result.moves =
       static_cast<int>(std::count_if(changes.begin(), changes.end(), [](const Change& c) {
         return c.kind != MoveKind::start && c.kind != MoveKind::ramp;
       }));
-  result.moves_after_settling = unasked_moves(changes, timetable);
+  result.moves_after_settling = unasked_moves(changes, timetable, given_start);
   const double calm =
       std::min(result.settle_seconds, 0.5 * timetable.stretches().front().end_seconds);
   result.reversals_per_minute =

@@ -281,17 +281,6 @@ void add_costs(const TrialRecord& record, const Timetable& timetable, Measures& 
         steady_growth(first, &TrialReading::throttled_periods, timetable) / periods;
 }
 
-bool same_workers(const Allocation& a, const Allocation& b) {
-  if (a.active != b.active || a.strict != b.strict || a.helping != b.helping ||
-      a.stay_slack != b.stay_slack || a.groups != b.groups || a.stages.size() != b.stages.size())
-    return false;
-  for (std::size_t i = 0; i < a.stages.size(); ++i)
-    if (a.stages[i].target != b.stages[i].target || a.stages[i].cap != b.stages[i].cap ||
-        a.stages[i].group != b.stages[i].group)
-      return false;
-  return true;
-}
-
 /// Workers that an allocation would have in packets at once.
 double wish_of(const Allocation& wanted) {
   double wish = wanted.active;
@@ -304,6 +293,17 @@ double wish_of(const Allocation& wanted) {
 }
 
 }  // namespace
+
+bool same_workers(const Allocation& a, const Allocation& b) {
+  if (a.active != b.active || a.strict != b.strict || a.helping != b.helping ||
+      a.stay_slack != b.stay_slack || a.groups != b.groups || a.stages.size() != b.stages.size())
+    return false;
+  for (std::size_t i = 0; i < a.stages.size(); ++i)
+    if (a.stages[i].target != b.stages[i].target || a.stages[i].cap != b.stages[i].cap ||
+        a.stages[i].group != b.stages[i].group)
+      return false;
+  return true;
+}
 
 void note_look(const TunerLook& look, const Allocation& in_force, double seconds,
                std::vector<TrialLook>& looks) {
@@ -336,11 +336,13 @@ Measures measure(const TrialRecord& record, const Timetable& timetable) {
   const ProcessRecord& first = record.processes.front();
   measures.label = commonest_label(first, timetable);
   for (std::size_t p = 0; p < record.processes.size(); ++p) {
-    const Stability own = judge_stability(record.processes[p].looks, timetable);
+    const Stability own =
+        judge_stability(record.processes[p].looks, timetable, record.processes[p].given_start);
     measures.settle_seconds = std::max(measures.settle_seconds, own.settle_seconds);
     measures.moves = std::max(measures.moves, own.moves);
     measures.moves_after_settling =
         std::max(measures.moves_after_settling, own.moves_after_settling);
+    measures.probes = std::max(measures.probes, own.probes);
     measures.reversals_per_minute =
         std::max(measures.reversals_per_minute, own.reversals_per_minute);
     if (p == 0) measures.reaction_seconds = own.reaction_seconds;

@@ -42,6 +42,7 @@ struct TrialLook {
 
 /// What a run of one process left behind.
 struct ProcessRecord {
+  bool given_start = false;  ///< it began with an allocation that the scenario or a file gave
   std::vector<TrialReading> readings;  ///< ascending in time, from 0 to the end
   std::vector<TrialLook> looks;
   TuningStatus status;  ///< at the end
@@ -54,6 +55,9 @@ struct ProcessRecord {
 struct TrialRecord {
   std::vector<ProcessRecord> processes;
 };
+
+/// Nothing but depths and packets differs.
+[[nodiscard]] WEIR_EXPORT bool same_workers(const Allocation& a, const Allocation& b);
 
 /// Appends what a look saw and did. `seconds` is the time in the scenario.
 WEIR_EXPORT void note_look(const TunerLook& look, const Allocation& in_force, double seconds,

@@ -62,8 +62,8 @@ class Looks {
   std::vector<TrialLook> looks_;
 };
 
-Stability judged(const Looks& looks, const Scenario& scenario) {
-  return judge_stability(looks.all(), Timetable(scenario, 8, false));
+Stability judged(const Looks& looks, const Scenario& scenario, bool given_start = false) {
+  return judge_stability(looks.all(), Timetable(scenario, 8, false), given_start);
 }
 
 TEST(Stability, SettlesWithTheLastChangeBeforeThreeQuietSeconds) {
@@ -82,6 +82,30 @@ TEST(Stability, CountsAMoveAfterTheQuiet) {
   const Stability late = judged(Looks(30).change(0.5, 3).change(4, 4), scenario_of(30));
   EXPECT_NEAR(late.settle_seconds, 0.5, 1e-9);
   EXPECT_EQ(late.moves_after_settling, 1);
+}
+
+TEST(Stability, LetsAColdStartTakeItsTimeButNotAGivenOne) {
+  Looks looks(30);
+  looks.change(5, 3);
+  EXPECT_NEAR(judged(looks, scenario_of(30)).settle_seconds, 5, 1e-9);
+  EXPECT_EQ(judged(looks, scenario_of(30)).moves_after_settling, 0);
+  EXPECT_EQ(judged(looks, scenario_of(30), true).settle_seconds, 0);
+  EXPECT_EQ(judged(looks, scenario_of(30), true).moves_after_settling, 1);
+}
+
+TEST(Stability, CountsProbesApartButOnlyThoseThatAreTakenBack) {
+  Looks looks(60);
+  looks.change(0.5, 3).change(20, 4, 8, MoveKind::probe).change(20.4, 3, 8, MoveKind::probe);
+  const Stability calm = judged(looks, scenario_of(60));
+  EXPECT_EQ(calm.probes, 1);
+  EXPECT_EQ(calm.moves, 1);
+  EXPECT_EQ(calm.moves_after_settling, 0);
+  looks.change(40, 4, 8, MoveKind::probe);  // and stays
+  const Stability kept = judged(looks, scenario_of(60));
+  EXPECT_EQ(kept.probes, 1);
+  EXPECT_EQ(kept.moves_after_settling, 1);
+  looks.change(55, 3, 8, MoveKind::probe);  // back, but too late
+  EXPECT_EQ(judged(looks, scenario_of(60)).moves_after_settling, 2);
 }
 
 TEST(Stability, DoesNotExcuseWhoNeverRests) {
