@@ -10,6 +10,7 @@ namespace weir::detail {
 namespace {
 
 constexpr int kNoCap = std::numeric_limits<int>::max();
+constexpr double kOverPeak = 0.25;          // levels are means, and seldom whole
 constexpr double kTargetChange = 0.5;       // of a worker
 constexpr double kTargetChangeShare = 0.2;  // of the target
 
@@ -37,7 +38,7 @@ int peak_cap(const StageObservation& stage, int budget, double target, double pl
       CapacityCurve::from_levels(stage.estimate.levels, stage.estimate.service_seconds);
   if (!curve.known() || curve.is_proportional()) return kNoCap;
   const int peak = curve.whole_peak_workers(budget, plateau);
-  return peak >= budget ? kNoCap : std::max(peak, static_cast<int>(std::ceil(target)));
+  return peak >= budget ? kNoCap : std::max(peak, static_cast<int>(std::ceil(target - kOverPeak)));
 }
 
 }  // namespace

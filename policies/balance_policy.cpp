@@ -13,6 +13,8 @@
 namespace weir::detail {
 namespace {
 
+constexpr double kRelearnError = 0.15;
+
 bool some_drifted(const Observation& seen, double share) {
   for (std::size_t i = 0; i < seen.stages.size(); ++i)
     if (seen.stages[i].drifted && matters(seen, i, share)) return true;
@@ -104,6 +106,7 @@ Decision BalancePolicy::start(const Observation& first, const std::optional<Allo
   steps_.begin(first);
   if (start) {
     phase_ = Phase::probation;
+    probe_.allow_fewer();
     return change(MoveKind::start, *start, first, 0, "begin with the settings that were loaded");
   }
   if (static_cast<int>(first.stages.size()) > first.budget) {
@@ -123,6 +126,7 @@ Decision BalancePolicy::decide(const Observation& seen) {
   last_gain_ = 0;
   steps_.note(seen);
   steps_.note(seen.current);
+  budget_ = seen.budget;
   if (!contention_.holds_back()) return judge(seen);
   Observation narrowed = seen;  // to the workers that get a CPU
   narrowed.budget = contention_.workers(seen.budget);
@@ -187,8 +191,11 @@ Decision BalancePolicy::in_spread(const Observation& seen) {
 }
 
 Decision BalancePolicy::in_probation(const Observation& seen) {
-  if (windows_ < settings_.probation_windows) return hold("on probation");
   const Plan plan = plan_for(seen);
+  // What is plainly wrong need not be watched any longer.
+  const bool wrong = plan.trusted && windows_ >= settings_.confirm && !excused(seen) &&
+                     predicted_gain(seen, plan) > settings_.confirm_once_gain;
+  if (windows_ < settings_.probation_windows && !wrong) return hold("on probation");
   if (!plan.known && waited_seconds_ < settings_.relearn_seconds) return hold("on probation");
   phase_ = Phase::steady;
   accept(seen);
@@ -289,7 +296,11 @@ Decision BalancePolicy::in_relearn(const Observation& seen) {
                   "the consumer waits while costs are learnt: use all workers");
   }
   const bool waited = waited_seconds_ >= settings_.relearn_seconds;
-  if (!plan.trusted && !waited) return hold("changed stages are not known well enough yet");
+  // Whole workers have no helpers that make up for a wrong split, so less must do.
+  const bool enough = strict_ && plan.known && windows_ >= settings_.confirm &&
+                      plan.relative_error <= kRelearnError;
+  if (!plan.trusted && !waited && !enough)
+    return hold("changed stages are not known well enough yet");
   if (!plan.known) return hold("a stage has not completed anything yet");
   if (!differs(seen.current, plan.allocation) &&
       seen.current.stay_slack == plan.allocation.stay_slack) {
@@ -309,6 +320,7 @@ Decision BalancePolicy::on_hand(const Observation& seen) {
   before_ = seen.current;
   meter_.clear();
   probe_.reset();
+  probe_.allow_fewer();
   depth_.clear();
   contention_.changed();
   headroom_.changed();
@@ -321,9 +333,10 @@ Decision BalancePolicy::on_hand(const Observation& seen) {
 
 // Workers without a CPU only push out others; this may interrupt whatever is going on.
 std::optional<Decision> BalancePolicy::contention(const Observation& seen) {
-  const std::optional<ContentionControl::Advice> advice = contention_.advise(seen);
-  if (!advice) return std::nullopt;
   Observation narrowed = seen;
+  narrowed.budget = budget_;
+  const std::optional<ContentionControl::Advice> advice = contention_.advise(narrowed);
+  if (!advice) return std::nullopt;
   narrowed.budget = advice->workers;
   if (!advice->fewer && seen.current.active < seen.budget) return std::nullopt;  // enough already
   const Plan plan = plan_for(narrowed);
@@ -379,15 +392,16 @@ Decision BalancePolicy::in_steady(const Observation& seen) {
   if (decision) return *decision;
   if (best_.known() && !differs(*best_.allocation(), seen.current)) accept(seen);
   if (windows_ >= settings_.settled_windows) standing_.settled = true;
-  decision = probe(seen);
+  decision = probe(seen, plan);
   if (!decision) decision = depth(seen);
   if (decision) return *decision;
   return hold(seen.label == "source" ? "the source is the limit" : "nothing is to be gained");
 }
 
-std::optional<Decision> BalancePolicy::probe(const Observation& seen) {
+std::optional<Decision> BalancePolicy::probe(const Observation& seen, const Plan& plan) {
   if (windows_ < settings_.settled_windows) return std::nullopt;
-  const std::optional<Allocation> tried = probe_.begin(seen);
+  const std::optional<Allocation> tried =
+      probe_.begin(seen, differs(seen.current, plan.allocation));
   if (!tried) return std::nullopt;
   phase_ = Phase::probe;
   return change(MoveKind::probe, *tried, seen, 0, probe_.reason());
@@ -397,11 +411,13 @@ Decision BalancePolicy::in_probe(const Observation& seen) {
   switch (probe_.advance(seen)) {
     case Probe::Step::wait:
       return hold("a probe is under way");
+    case Probe::Step::next:
+      return change(MoveKind::probe, probe_.probed(), seen, 0, probe_.reason());
     case Probe::Step::back:
       return change(MoveKind::probe, probe_.original(), seen, 0, "the same without the probe");
     case Probe::Step::over:
       phase_ = Phase::steady;
-      return hold("no more: " + probe_.reason());
+      return after_survey(seen);
     case Probe::Step::adopt:
       break;
   }
@@ -415,6 +431,18 @@ Decision BalancePolicy::in_probe(const Observation& seen) {
   promise.before = meter_.rate(seen, to.binding);
   promise.gain_required = false;
   return try_out(MoveKind::move, to, seen, promise, probe_.reason());
+}
+
+// As after a ramp: to the solution in one jump, fewer workers included, where it is one.
+Decision BalancePolicy::after_survey(const Observation& seen) {
+  const Plan plan = plan_for(seen);
+  last_gain_ = predicted_gain(seen, plan);
+  const bool fewer =
+      plan.allocation.active < seen.current.active && last_gain_ > -settings_.plateau;
+  if (!plan.known || !(fewer || last_gain_ >= settings_.dead_band) ||
+      failed_.marked(plan.allocation, seen.time_seconds))
+    return hold("no more: " + probe_.reason());
+  return jump(seen, plan, &meter_, probe_.reason());
 }
 
 std::optional<Decision> BalancePolicy::depth(const Observation& seen) {

@@ -72,6 +72,7 @@ class WEIR_EXPORT BalancePolicy final : public Policy {
   [[nodiscard]] Decision in_relearn(const Observation& seen);
   [[nodiscard]] Decision in_steady(const Observation& seen);
   [[nodiscard]] Decision in_probe(const Observation& seen);
+  [[nodiscard]] Decision after_survey(const Observation& seen);
 
   /// Applies `to` and begins to judge it by `promise`.
   [[nodiscard]] Decision try_out(MoveKind kind, const Plan& to, const Observation& seen,
@@ -87,7 +88,7 @@ class WEIR_EXPORT BalancePolicy final : public Policy {
   [[nodiscard]] std::optional<Decision> next_step(const Observation& seen, const Plan& plan);
   [[nodiscard]] std::optional<Decision> gain(const Observation& seen, const Plan& plan);
   [[nodiscard]] std::optional<Decision> regret(const Observation& seen, const Plan& plan);
-  [[nodiscard]] std::optional<Decision> probe(const Observation& seen);
+  [[nodiscard]] std::optional<Decision> probe(const Observation& seen, const Plan& plan);
   [[nodiscard]] std::optional<Decision> depth(const Observation& seen);
 
   void accept(const Observation& seen);
@@ -114,6 +115,7 @@ class WEIR_EXPORT BalancePolicy final : public Policy {
   Allocation under_trial_;     // what is being verified
   Allocation before_;          // what to go back to when nothing is verified yet
   bool step_pending_ = false;  // the last change was as far as a step may go, not to the solution
+  int budget_ = 1;             // N, whatever contention leaves of it
   int windows_ = 0;            // counted ones since the last change
   int confirmed_ = 0;          // consecutive windows that predicted a gain
   double last_gain_ = 0;       // predicted in the last window, for the log

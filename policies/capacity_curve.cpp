@@ -12,6 +12,8 @@ namespace {
 constexpr double kTolerance = 1e-9;
 // A curve is flat where so many times more workers than rate are added.
 constexpr double kFlat = 4.0;
+// Beyond the top level, a slope below this share of the proportional one is noise as likely as not.
+constexpr double kFlatSlope = 0.25;
 // Neighbouring levels count as different only if both hold: noise of the mean, and a floor for what
 // the mean does not show (jitter of timers, windows that mix two levels).
 constexpr double kDifferentErrors = 3.0;
@@ -82,8 +84,9 @@ CapacityCurve CapacityCurve::from_levels(std::span<const Level> levels, double s
       curve.points_.emplace_back(levels[i].running, levels[i].running / block.service);
   const auto& [n_top, rate_top] = curve.points_.back();
   const auto& [n_before, rate_before] = curve.points_[curve.points_.size() - 2];
-  curve.last_slope_ =
-      std::min((rate_top - rate_before) / std::max(n_top - n_before, 1e-6), rate_top / n_top);
+  const double proportional = rate_top / n_top;
+  const double secant = (rate_top - rate_before) / std::max(n_top - n_before, 1e-6);
+  curve.last_slope_ = std::min(secant, secant < kFlatSlope * proportional ? 0.0 : proportional);
   return curve;
 }
 

@@ -181,7 +181,8 @@ std::optional<DepthControl::Advice> DepthControl::grow(const Observation& seen) 
     if (now < settings_.depth_loss || room_items(seen, i) < (kGrowth - 1.0) * depth) continue;
     const double bytes = (kGrowth - 1.0) * depth *
                          std::max<double>(1.0, static_cast<double>(seen.stages[i].bytes_out));
-    const double saved = (now - loss(seen, i, kGrowth * depth)) / bytes;
+    const double evidence = std::min(edge.empty_seconds, edge.full_seconds) / edge.seconds;
+    const double saved = evidence * (now - loss(seen, i, kGrowth * depth)) / bytes;
     if (saved > most_saved) {
       most_saved = saved;
       best = i;

@@ -32,7 +32,8 @@ bool limited_by_device(const StageObservation& stage, int budget, const PolicySe
   if (!curve.known() || curve.is_proportional()) return false;
   const double peak = curve.peak_workers(budget, settings.plateau);
   // At its peak, and more would bring nothing.
-  return peak < budget && stage.running_mean >= kStageBusyShare * peak &&
+  return peak < budget && stage.items_per_second >= kStageBusyShare * curve.at(peak) &&
+         stage.running_mean >= kStageBusyShare * peak &&
          curve.at(std::min<double>(budget, 2 * peak)) < (1.0 + settings.ramp_gain) * curve.at(peak);
 }
 

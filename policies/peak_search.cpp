@@ -50,8 +50,7 @@ std::optional<int> PeakSearch::next() const {
       untried(peak) && !(close(here, *peak) || close(*peak, here)))
     return peak;
   // The best may be the left foot of a higher peak.
-  if (above != trials_.end() && above->second < (1.0 - plateau_) * at->second &&
-      !close(here, high))
+  if (above != trials_.end() && above->second < (1.0 - plateau_) * at->second && !close(here, high))
     return (here + high) / 2;
   if (close(low, here)) return std::nullopt;
   return (low + here) / 2;

@@ -62,7 +62,7 @@ Plan make_plan(const Observation& seen, const PolicySettings& settings, bool str
   plan.allocation = strict ? whole_allotment(seen, solution)
                            : shared_allotment(seen, solution.workers, active, settings.stay_slack,
                                               settings.plateau);
-  plan.binding = binding_stage(seen);
+  plan.binding = limiting_stage(seen);
   plan.known = true;
   plan.trusted = true;
   plan.relative_error = 0;
@@ -87,6 +87,28 @@ Plan make_plan(const Observation& seen, const PolicySettings& settings, bool str
                                comparable ? consumer_rate(seen.loaders[loader], pace) : kInfinity);
   }
   return plan;
+}
+
+std::size_t limiting_stage(const Observation& seen) {
+  if (!seen.current.strict || seen.current.stages.size() != seen.stages.size())
+    return binding_stage(seen);
+  std::size_t limiting = seen.stages.size();
+  double least = kInfinity;
+  for (std::size_t i = 0; i < seen.stages.size(); ++i) {
+    const StageObservation& stage = seen.stages[i];
+    const StageAllocation& own = seen.current.stages[i];
+    if (own.group >= 0) return binding_stage(seen);
+    if (!takes_part(seen.loaders[static_cast<std::size_t>(stage.loader)])) continue;
+    const CapacityCurve curve =
+        CapacityCurve::from_levels(stage.estimate.levels, stage.estimate.service_seconds);
+    if (!curve.known() || !(stage.estimate.visits > 0)) continue;
+    const double holds = curve.at(std::min<double>(own.target, own.cap)) / stage.estimate.visits;
+    if (holds < least) {
+      least = holds;
+      limiting = i;
+    }
+  }
+  return limiting < seen.stages.size() ? limiting : binding_stage(seen);
 }
 
 double modelled_rate(const Observation& seen, const Allocation& allocation, std::size_t binding) {

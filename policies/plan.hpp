@@ -30,6 +30,10 @@ struct Plan {
 [[nodiscard]] WEIR_EXPORT Plan make_plan(const Observation& seen, const PolicySettings& settings,
                                          bool strict, double margin, Pace pace = Pace::peak);
 
+/// The stage that holds up the allocation in force: with whole workers that of the least capacity,
+/// with shared ones that of the largest demand, since helpers go where they are needed.
+[[nodiscard]] WEIR_EXPORT std::size_t limiting_stage(const Observation& seen);
+
 /// X that a strict `allocation` gives by the model, for the loader of `binding`, at most what its
 /// consumer takes.
 [[nodiscard]] WEIR_EXPORT double modelled_rate(const Observation& seen,

@@ -17,8 +17,8 @@ constexpr double kFirstSeconds = 0.5;  // of quiet before the first one after a 
 constexpr double kJitter = 0.5;
 constexpr double kGoldenRatio = 0.6180339887498949;
 // Levels below this share of the present one show what fewer workers bring.
-constexpr double kClearlyFewer = 0.8;
-constexpr double kFewer = 0.7;
+constexpr double kClearlyFewer = 0.3;
+constexpr int kMostTries = 12;
 constexpr int kLeastWorkers = 3;    // to try fewer of
 constexpr double kPaidShare = 0.3;  // of what one more worker brings to a linear stage
 
@@ -38,7 +38,11 @@ std::size_t labelled_stage(const Observation& seen) {
 }  // namespace
 
 Probe::Probe(const PolicySettings& settings)
-    : settings_(settings), before_(kMemorySeconds), during_(kForever), after_(kForever) {
+    : settings_(settings),
+      peak_(settings.plateau),
+      before_(kMemorySeconds),
+      during_(kForever),
+      after_(kForever) {
   reset();
 }
 
@@ -56,20 +60,20 @@ void Probe::put_off() {
   quiet_seconds_ = 0;
 }
 
-int Probe::workers_to_try(const Observation& seen, std::size_t stage) const {
+int Probe::workers_to_try(const Observation& seen, std::size_t stage, bool doubtful) const {
   const StageObservation& own = seen.stages[stage];
   if (own.serial || own.fixed_workers > 0) return 0;
   const int now = static_cast<int>(std::lround(own.running_mean));
   const std::vector<Level>& levels = own.estimate.levels;
-  const bool below_unknown =
-      now >= kLeastWorkers && (levels.empty() || levels.front().running > kClearlyFewer * now);
+  const bool below_unknown = may_try_fewer_ && doubtful && now >= kLeastWorkers &&
+                             (levels.empty() || levels.front().running > kClearlyFewer * now);
   const int cap = seen.current.stages[stage].cap;
   const bool others_idle = seen.active < seen.budget ||
                            seen.work.running_seconds < 0.9 * seen.active * seen.window_seconds;
   const bool above_unknown = !seen.current.strict && others_idle && cap <= now &&
                              cap < seen.budget && (own.hand_cap == 0 || cap < own.hand_cap) &&
                              (levels.empty() || levels.back().running < now + 0.75);
-  const int fewer = std::max(1, static_cast<int>(std::floor(kFewer * now)));
+  const int fewer = std::max(1, now / 2);
   if (below_unknown && above_unknown) {
     const std::optional<UslFit> fit = fit_usl(levels);
     return fit && fit->peak() > now ? now + 1 : fewer;
@@ -77,8 +81,7 @@ int Probe::workers_to_try(const Observation& seen, std::size_t stage) const {
   return below_unknown ? fewer : above_unknown ? now + 1 : 0;
 }
 
-Allocation Probe::with(const Observation& seen, std::size_t stage, int workers) const {
-  Allocation made = seen.current;
+Allocation Probe::with(Allocation made, const Observation& seen, std::size_t stage, int workers) {
   StageAllocation& own = made.stages[stage];
   if (made.strict) {
     const int change = workers - static_cast<int>(std::lround(own.target));
@@ -91,7 +94,7 @@ Allocation Probe::with(const Observation& seen, std::size_t stage, int workers) 
   return made;
 }
 
-std::optional<Allocation> Probe::begin(const Observation& seen) {
+std::optional<Allocation> Probe::begin(const Observation& seen, bool doubtful) {
   before_.add(seen);
   quiet_seconds_ += seen.window_seconds;
   if (quiet_seconds_ < wait_seconds_ || seen.contended) return std::nullopt;
@@ -99,16 +102,20 @@ std::optional<Allocation> Probe::begin(const Observation& seen) {
   if (stage >= seen.stages.size() || stage >= seen.current.stages.size() ||
       seen.current.stages[stage].group >= 0 || !seen.stages[stage].estimate.trusted)
     return std::nullopt;
-  const int to = workers_to_try(seen, stage);
+  const int to = workers_to_try(seen, stage, doubtful);
   if (to == 0) return std::nullopt;
   stage_ = stage;
   from_ = static_cast<int>(std::lround(seen.stages[stage].running_mean));
   to_ = to;
   original_ = seen.current;
-  probed_ = with(seen, stage, to);
+  probed_ = with(seen.current, seen, stage, to);
   windows_ = 0;
   during_.clear();
   after_.clear();
+  tries_ = 0;
+  lowest_ = to;
+  peak_.clear();
+  peak_.add(from_, before_.rate(seen, stage).items_per_second);
   phase_ = Phase::on;
   reason_ = fmt::format("nobody has seen {} with {} workers: try it", seen.stages[stage].name, to);
   return probed_;
@@ -122,9 +129,14 @@ bool Probe::paid(const Observation& seen) {
   const double ratio = with / without;
   reason_ = fmt::format("{} with {} workers instead of {} gave {:+.1f}%", seen.stages[stage_].name,
                         to_, from_, 100 * (ratio - 1.0));
-  // Fewer workers are worth having for the same rate; one more must bring its part.
-  if (to_ < from_) return ratio >= 1.0 - 0.5 * settings_.plateau;
   return ratio >= 1.0 + std::max(settings_.plateau, kPaidShare / from_);
+}
+
+int Probe::next_of_survey() const {
+  if (tries_ >= kMostTries) return 0;
+  if (lowest_ > 1) return lowest_ / 2;
+  const std::optional<int> next = peak_.next();
+  return next && *next < from_ ? *next : 0;
 }
 
 Probe::Step Probe::advance(const Observation& seen) {
@@ -132,11 +144,26 @@ Probe::Step Probe::advance(const Observation& seen) {
   if (++windows_ < settings_.probe_windows) return Step::wait;
   windows_ = 0;
   if (phase_ == Phase::on) {
+    if (to_ < from_) peak_.add(to_, during_.rate(seen, stage_).items_per_second);
+    if (const int next = to_ < from_ ? next_of_survey() : 0; next > 0) {
+      during_.clear();
+      to_ = next;
+      lowest_ = std::min(lowest_, next);
+      ++tries_;
+      probed_ = with(original_, seen, stage_, to_);
+      reason_ = fmt::format("the same with {}", to_);
+      return Step::next;
+    }
     phase_ = Phase::off;
     return Step::back;
   }
   phase_ = Phase::none;
   put_off();
+  if (to_ < from_) {
+    may_try_fewer_ = false;
+    reason_ = fmt::format("{} was seen with {} workers and fewer", seen.stages[stage_].name, from_);
+    return Step::over;
+  }
   return paid(seen) ? Step::adopt : Step::over;
 }
 

@@ -9,6 +9,7 @@
 #include <weir/observation.hpp>
 #include <weir/policy_settings.hpp>
 
+#include "policies/peak_search.hpp"
 #include "policies/rate_meter.hpp"
 
 namespace weir::detail {
@@ -16,10 +17,12 @@ namespace weir::detail {
 /// Tries a few workers less or one more in the stage that binds, where nobody has seen what they
 /// bring: so many windows with it, as many without, and then says whether it paid.
 ///
-/// Algorithm: less, when the workers of a stage have never been clearly fewer: it may be past its
-/// peak, and a loaded allocation does not show that. One more, when the stage is at a cap of its
-/// own while other workers idle, and the next level is unknown. The scalability law through the
-/// levels, where there are enough, says which comes first. Rates are those of the stage itself.
+/// Algorithm: fewer, when an allocation that was loaded or set by hand has never shown the stage
+/// with clearly fewer workers: it may be past its peak. Half as many, half of that, down to
+/// one, then a few around the best, once; the levels seen then answer what is best, as those of the
+/// ramp do. One more, when the stage is at a cap of its own while other workers idle, and the next
+/// level is unknown; judged by the stage's own rate with it and without. The scalability law
+/// through the levels, where there are enough, says which comes first.
 ///
 /// Thread safety: none.
 class WEIR_EXPORT Probe {
@@ -27,14 +30,16 @@ class WEIR_EXPORT Probe {
   explicit Probe(const PolicySettings& settings);
 
   [[nodiscard]] bool running() const { return phase_ != Phase::none; }
-  /// Whether to begin one in this window; `meter` is the rate of the allocation in force.
-  [[nodiscard]] std::optional<Allocation> begin(const Observation& seen);
+  /// Whether to begin one in this window. `doubtful`: the allocation in force is not what the model
+  /// would choose, so that a survey is worth its price.
+  [[nodiscard]] std::optional<Allocation> begin(const Observation& seen, bool doubtful);
 
   enum class Step {
     wait,   ///< nothing to do in this window
+    next,   ///< set probed()
     back,   ///< set original() again
     adopt,  ///< the probe paid: set probed()
-    over,   ///< it did not; original() is in force
+    over,   ///< original() is in force; what was to be learnt is known
   };
   [[nodiscard]] Step advance(const Observation& seen);
   [[nodiscard]] const Allocation& original() const { return original_; }
@@ -43,15 +48,20 @@ class WEIR_EXPORT Probe {
   [[nodiscard]] const std::string& reason() const { return reason_; }
   /// Gives up, since something else changed.
   void abandon() { phase_ = Phase::none; }
-  /// Costs changed, or another allocation is in force: everything is unknown again.
+  /// Costs changed, or another allocation is in force: wait a while.
   void reset();
+  /// The allocation in force came from elsewhere: fewer workers are worth a look.
+  void allow_fewer() { may_try_fewer_ = true; }
 
  private:
   enum class Phase { none, on, off };
 
-  [[nodiscard]] int workers_to_try(const Observation& seen, std::size_t stage) const;
-  [[nodiscard]] Allocation with(const Observation& seen, std::size_t stage, int workers) const;
+  [[nodiscard]] int workers_to_try(const Observation& seen, std::size_t stage, bool doubtful) const;
+  [[nodiscard]] static Allocation with(Allocation made, const Observation& seen, std::size_t stage,
+                                       int workers);
   [[nodiscard]] bool paid(const Observation& seen);
+  /// The next number of the survey; 0: it is over.
+  [[nodiscard]] int next_of_survey() const;
   void put_off();
 
   PolicySettings settings_;
@@ -59,9 +69,13 @@ class WEIR_EXPORT Probe {
   Allocation original_;
   Allocation probed_;
   std::size_t stage_ = 0;
+  bool may_try_fewer_ = false;
   int from_ = 0;
   int to_ = 0;
   int windows_ = 0;
+  int tries_ = 0;
+  int lowest_ = 1;  // that the survey has tried
+  PeakSearch peak_;
   RateMeter before_;
   RateMeter during_;
   RateMeter after_;

@@ -16,6 +16,10 @@ namespace {
 constexpr double kGrowth = 2.0;
 constexpr int kServicesToKnow = 3;
 constexpr int kMostTries = 8;
+constexpr double kLevelledShare = 0.5;  // of what a linear stage would have gained
+// Steady times say sooner what they are.
+constexpr double kSteadyCv = 0.25;
+constexpr double kSteadyShare = 0.6;
 constexpr double kTryItems = 30;  // a peak is flat: more items than for a doubling
 
 int total_of(const std::vector<int>& workers) {
@@ -51,7 +55,9 @@ bool Ramp::enough(const Observation& seen) const {
     if (seen.stages[i].estimate.service_seconds <= 0) continue;
     any = true;
     if (ran_ahead(seen.stages[i])) continue;
-    if (matters(seen, i, settings_.matters) && meter_.completions(i) < settings_.window_completions)
+    const double share = seen.stages[i].estimate.cv < kSteadyCv ? kSteadyShare : 1.0;
+    if (matters(seen, i, settings_.matters) &&
+        meter_.completions(i) < share * settings_.window_completions)
       return false;
   }
   return any;
@@ -118,7 +124,7 @@ bool Ramp::gained(const Observation& seen) const {
 // By the levels that the stage has been at: where its curve is flat or falls, the number of workers
 // that is worth a look.
 std::optional<int> Ramp::level_to_try(const Observation& seen) const {
-  const StageObservation& stage = seen.stages[last_binding_];
+  const StageObservation& stage = seen.stages[searched_];
   if (stage.serial || stage.fixed_workers > 0) return std::nullopt;
   PeakSearch search(settings_.plateau);
   for (const Level& level : stage.estimate.levels)
@@ -126,7 +132,7 @@ std::optional<int> Ramp::level_to_try(const Observation& seen) const {
       search.add(static_cast<int>(std::lround(level.running)),
                  level.running / level.service_seconds);
   const std::optional<int> next = search.next();
-  return next && *next != workers_[last_binding_] ? next : std::nullopt;
+  return next && *next != workers_[searched_] ? next : std::nullopt;
 }
 
 void Ramp::step_to(const Observation& seen, std::vector<int> next) {
@@ -138,28 +144,34 @@ void Ramp::step_to(const Observation& seen, std::vector<int> next) {
 }
 
 // The step brought little because of the stage itself, and not of a consumer or a source.
-bool Ramp::levelled_off(const Observation& seen) const {
-  const std::vector<Level>& levels = seen.stages[last_binding_].estimate.levels;
+bool Ramp::levelled_off(const Observation& seen, std::size_t stage) {
+  const std::vector<Level>& levels = seen.stages[stage].estimate.levels;
   if (levels.size() < 2) return false;
   const Level& top = levels.back();
   const Level& below = levels[levels.size() - 2];
   if (top.service_seconds <= 0 || below.service_seconds <= 0) return false;
-  return top.running / top.service_seconds <
-         (1.0 + settings_.ramp_gain) * below.running / below.service_seconds;
+  const double more_workers = top.running / below.running - 1.0;
+  const double more_items =
+      (top.running / top.service_seconds) / (below.running / below.service_seconds) - 1.0;
+  return more_items < kLevelledShare * more_workers;
 }
 
 Ramp::Advice Ramp::advance(const Observation& seen) {
   meter_.add(seen);
   if (!enough(seen)) return Advice::measure;
 
-  if (!searching_ && !gained(seen) && levelled_off(seen)) searching_ = true;
+  if (!searching_ && !gained(seen)) {
+    searched_ = binding(seen);
+    if (!levelled_off(seen, searched_)) searched_ = last_binding_;
+    searching_ = levelled_off(seen, searched_);
+  }
   if (searching_ && tries_ < kMostTries) {
-    if (meter_.completions(last_binding_) < kTryItems &&
+    if (meter_.completions(searched_) < kTryItems &&
         meter_.seconds() < settings_.window_most_seconds)
       return Advice::measure;
     if (const std::optional<int> next = level_to_try(seen)) {
       std::vector<int> tried = workers_;
-      tried[last_binding_] = *next;
+      tried[searched_] = *next;
       if (total_of(tried) <= seen.budget) {
         ++tries_;
         step_to(seen, std::move(tried));
@@ -170,7 +182,7 @@ Ramp::Advice Ramp::advance(const Observation& seen) {
   const std::vector<int> next = searching_ ? workers_ : next_level(seen);
   std::string why;
   if (searching_)
-    why = "the peak of " + seen.stages[last_binding_].name + " is found";
+    why = "the peak of " + seen.stages[searched_].name + " is found";
   else if (!gained(seen))
     why = fmt::format("the last step gained less than {:g}%", 100 * settings_.ramp_gain);
   else if (next == workers_)

@@ -46,7 +46,7 @@ class WEIR_EXPORT Ramp {
   /// Whether the last step paid, by the stage that bound before it: stages that run ahead into a
   /// queue, and those behind it that are still empty, say nothing.
   [[nodiscard]] bool gained(const Observation& seen) const;
-  [[nodiscard]] bool levelled_off(const Observation& seen) const;
+  [[nodiscard]] static bool levelled_off(const Observation& seen, std::size_t stage);
   [[nodiscard]] std::optional<int> level_to_try(const Observation& seen) const;
   void step_to(const Observation& seen, std::vector<int> next);
 
@@ -56,6 +56,7 @@ class WEIR_EXPORT Ramp {
   std::size_t last_binding_ = 0;    // of the level before
   std::vector<double> last_rates_;  // of its stages, in their items a second
   bool searching_ = false;          // a stage gains nothing from more workers: find its peak
+  std::size_t searched_ = 0;
   int tries_ = 0;
   std::string why_done_;
 };

@@ -12,13 +12,15 @@ namespace weir::detail {
 namespace {
 
 // Fewer items than this say nothing about a mean; windows are added up until they have them.
-constexpr double kItemsToJudge = 5;
+constexpr double kItemsToJudge = 10;
 constexpr double kItemsToExpect = 10;
 // Noise that a mean of few items does not show: timers, caches.
 constexpr double kLeastError = 0.01;
 constexpr int kAlarmWindows = 2;
-constexpr double kMostOfAlarm = 0.75;
+constexpr double kMostOfAlarm = 0.6;
 constexpr double kForget = 0.5;
+constexpr double kSuspectShare = 0.2;  // of the alarm: nothing is moved meanwhile
+constexpr double kTeachShare = 0.35;   // from here on levels are not taught, either
 // How far the curve may be off where it has not been seen.
 constexpr double kUnfamiliarError = 0.05;
 // A packet under way for so many mean times counts as stuck.
@@ -71,6 +73,7 @@ bool StageEstimator::service_drifted(const StageWindow& window) {
   const double seen = judged.service_seconds / judged.items_in;
   bool alarm = false;
   suspect_ = false;
+  bool teach = true;
   if (right && right->service_seconds > 0 && seen > 0) {
     const double residual = std::log(seen / right->service_seconds);
     const double own_error = slow_.cv() / std::sqrt(independent(judged));
@@ -81,10 +84,12 @@ bool StageEstimator::service_drifted(const StageWindow& window) {
     const bool up = above_.add(residual, allowance, limit);
     const bool down = below_.add(-residual, allowance, limit);
     alarm = up || down;
-    suspect_ = std::max(above_.sum, below_.sum) > 0.5 * limit;
+    const double sum = std::max(above_.sum, below_.sum);
+    suspect_ = sum > kSuspectShare * limit;
+    teach = sum <= kTeachShare * limit;
   }
   // A window under suspicion does not teach the table what it is suspected against.
-  if (!alarm && !suspect_)
+  if (!alarm && teach)
     levels_.add(judged.running_mean, judged.items_in, judged.service_seconds,
                 judged.service_seconds_squared, independent(judged), settings_.alpha_slow);
   return alarm;

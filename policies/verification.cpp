@@ -9,6 +9,8 @@ namespace {
 
 constexpr double kErrorsToDecide = 3.0;
 constexpr double kErrorsToFail = 2.0;
+// Nothing completed says little: the stage may have had its work done for a while.
+constexpr double kLeastRatio = 0.5;
 
 }  // namespace
 
@@ -34,7 +36,7 @@ std::optional<Outcome> Verification::judge(const Observation& seen, bool excused
   const double ratio = now.items_per_second / promise_.before.items_per_second;
   outcome.realised_gain = ratio - 1.0;
   outcome.standard_error =
-      std::max(ratio, 0.1) * std::hypot(now.relative_error, promise_.before.relative_error);
+      std::max(ratio, kLeastRatio) * std::hypot(now.relative_error, promise_.before.relative_error);
   const double promised = std::max(outcome.predicted_gain, settings_.dead_band);
   const bool clear = outcome.standard_error < promised / kErrorsToDecide;
   // More windows cannot make up for what was little known before.

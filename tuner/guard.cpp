@@ -117,12 +117,19 @@ Guard::Verdict Guard::pass(const Decision& decision, const Observation& seen) {
     // Take from the largest until the workers do; what was set by hand stays.
     while (total > budget) {
       std::size_t largest = wanted.stages.size();
+      const auto group = std::max_element(wanted.groups.begin(), wanted.groups.end());
       for (std::size_t i = 0; i < wanted.stages.size(); ++i)
         if (wanted.stages[i].group < 0 && seen.stages[i].fixed_workers == 0 &&
             wanted.stages[i].target > 1 &&
             (largest == wanted.stages.size() ||
              wanted.stages[i].target > wanted.stages[largest].target))
           largest = i;
+      if (group != wanted.groups.end() && *group > 1 &&
+          (largest == wanted.stages.size() || *group > wanted.stages[largest].target)) {
+        correct(*group, *group - 1, "workers of a group", verdict.corrections);
+        --total;
+        continue;
+      }
       if (largest == wanted.stages.size()) {
         verdict.corrections.push_back(
             fmt::format("dropped: {} whole workers are wanted, there are {}", total, budget));

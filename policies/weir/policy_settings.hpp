@@ -54,7 +54,7 @@ struct PolicySettings {
   // Queues.
   double depth_evidence = 0.01;
   double depth_loss = 0.01;
-  double depth_seconds = 2.0;
+  double depth_seconds = 1.0;
   double memory_stop = 0.85;
   double memory_resume = 0.65;
   double memory_halve = 0.95;
@@ -63,7 +63,7 @@ struct PolicySettings {
   double consumer_rearm = 0.03;
   double consumer_hold_seconds = 0.5;
   double release_margin = 1.1;
-  // Of one other policy.
+  // MindSpore's rule.
   int start_workers = 1;
 };
 
