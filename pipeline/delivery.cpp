@@ -186,8 +186,7 @@ Delivery::Judged Delivery::judge(SlotHeader& slot) try {
       --to_skip_;
       break;
     case SlotState::epoch_end:
-      judge_.add_dropped(dropped_rows(slot.info));
-      judge_.end_epoch();
+      judge_.end_epoch(slot.dropped_rows);
       ++position_.epoch;
       position_.source_index = 0;
       position_.split = 0;
@@ -205,8 +204,6 @@ Delivery::Judged Delivery::judge(SlotHeader& slot) try {
       if (!skipped) advance(slot.info);
       break;
     case SlotState::pass_end:
-      judge_.add_dropped(dropped_rows(slot.info));
-      break;
     case SlotState::empty:
       break;
   }

@@ -99,11 +99,12 @@ void FailureJudge::judge(const FailureNotes& notes) {
   }
 }
 
-void FailureJudge::end_epoch() {
-  const std::uint64_t total = good_in_epoch_ + bad_in_epoch_;
+void FailureJudge::end_epoch(std::uint64_t dropped) {
+  const std::uint64_t good = good_in_epoch_ + dropped;
+  const std::uint64_t total = good + bad_in_epoch_;
   for (const auto& [stage, tally] : tallies_) {
     if (tally.bad_in_epoch == 0) continue;
-    if (good_in_epoch_ == 0)
+    if (good == 0)
       fail_epoch(stage, tally,
                  "no sample of this epoch is good (" + std::to_string(bad_in_epoch_) + " bad)");
     const auto policy = policies_.find(stage);

@@ -40,10 +40,9 @@ class FailureJudge {
     good_ += rows;
     good_in_epoch_ += rows;
   }
-  /// Good rows of this epoch that filled no batch.
-  void add_dropped(std::uint64_t rows) { good_in_epoch_ += rows; }
-  /// Throws Error when the epoch had no good sample, or too many bad ones.
-  void end_epoch();
+  /// Throws Error when the epoch had no good sample, or too many bad ones. `dropped` good rows at
+  /// its end filled no batch.
+  void end_epoch(std::uint64_t dropped);
 
   [[nodiscard]] std::uint64_t bad() const { return bad_; }
   [[nodiscard]] std::uint64_t bad_in_epoch() const { return bad_in_epoch_; }

@@ -1,6 +1,7 @@
 #include "pipeline/ordered_edge.hpp"
 
 #include <algorithm>
+#include <limits>
 #include <utility>
 
 namespace weir::detail {
@@ -88,18 +89,19 @@ void GatherEdge::look() {
         break;
       case SlotState::pass_end:
       case SlotState::epoch_end:
-        dropped_rows_ += dropped_rows(slot.info);
         if (slot.state == SlotState::epoch_end || slot.marker_step > settings_.step) {
           close_batch(false);
           open_.marker = slot.state;
           open_.marker_step = slot.marker_step;
           open_.info = slot.info;
-          dropped_rows(open_.info) = std::exchange(dropped_rows_, 0);
+          open_.dropped_rows = static_cast<std::uint16_t>(std::min<std::uint64_t>(
+              slot.dropped_rows + dropped_rows_, std::numeric_limits<std::uint16_t>::max()));
           if (slot.state == SlotState::epoch_end) ordinal_ = 0;
           closed_.push_back(std::move(open_));
           open_ = Pending{};
           slot.state = SlotState::empty;  // It takes depth until it is claimed.
         }
+        dropped_rows_ = 0;
         discard(entry);
         break;
       case SlotState::empty:
@@ -159,6 +161,7 @@ bool GatherEdge::claim(Packet& packet, const ClaimLimits& limits) {
     group.rows = pending.rows.size();
     group.marker = pending.marker;
     group.marker_step = pending.marker_step;
+    group.dropped_rows = pending.dropped_rows;
     group.info = pending.info;
     group.ordinal = pending.ordinal;
     group.notes = std::move(pending.notes);

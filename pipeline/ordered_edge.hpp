@@ -93,6 +93,7 @@ class GatherEdge final : public OrderedEdge {
     std::size_t live = 0;
     SlotState marker = SlotState::live;
     std::uint32_t marker_step = 0;
+    std::uint16_t dropped_rows = 0;
     SampleInfo info;
     std::uint64_t ordinal = 0;
     std::unique_ptr<FailureNotes> notes;
@@ -106,7 +107,7 @@ class GatherEdge final : public OrderedEdge {
   const Settings settings_;
   Pending open_ WEIR_GUARDED_BY(mutex_);
   std::uint64_t ordinal_ WEIR_GUARDED_BY(mutex_) = 0;  ///< survivors of the epoch given to batches
-  std::uint64_t dropped_rows_ WEIR_GUARDED_BY(mutex_) = 0;  ///< since the last marker passed on
+  std::uint64_t dropped_rows_ WEIR_GUARDED_BY(mutex_) = 0;  ///< since the last marker
   Ring<Pending> closed_ WEIR_GUARDED_BY(mutex_);
   std::vector<std::vector<Entry>> spare_rows_ WEIR_GUARDED_BY(mutex_);
   std::uint64_t first_closed_ WEIR_GUARDED_BY(mutex_) = 0;  ///< output index of closed_.front()

@@ -18,6 +18,7 @@ struct GatherGroup {
   std::size_t rows = 0;
   SlotState marker = SlotState::live;  ///< live: a batch; else what is passed on
   std::uint32_t marker_step = 0;
+  std::uint16_t dropped_rows = 0;
   SampleInfo info;            ///< of the last row, or of the marker
   std::uint64_t ordinal = 0;  ///< place of the first row in its epoch
   std::unique_ptr<FailureNotes> notes;

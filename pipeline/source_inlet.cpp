@@ -123,6 +123,7 @@ void SourceInlet::finish_pass(SlotHeader* marker) {
       pass_size_ == kNoIndex ? place_ : (std::uint64_t{pass_} + 1) * pass_size_;
   marker->state = last ? SlotState::epoch_end : SlotState::pass_end;
   marker->marker_step = settings_.outer.step;
+  marker->dropped_rows = 0;
   place_ = 0;
   if (last) {
     ++epoch_;

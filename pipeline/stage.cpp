@@ -256,6 +256,7 @@ void Stage::run_gatherer(Packet& packet, int worker) {
     if (group.marker != SlotState::live) {
       out->state = group.marker;
       out->marker_step = group.marker_step;
+      out->dropped_rows = group.dropped_rows;
       if (group.marker == SlotState::epoch_end && settings_.arena != nullptr &&
           group.info.epoch > 0)
         settings_.arena->end_epoch(group.info.epoch - 1);

@@ -44,13 +44,6 @@ struct FailureNote {
 /// Notes that a slot carries, in index order. Rare, so the allocation does not matter.
 using FailureNotes = std::vector<FailureNote>;
 
-/// Of a marker, which is no sample: the good rows since the marker before that filled no batch and
-/// were dropped. They count when an epoch is judged.
-[[nodiscard]] inline std::uint64_t& dropped_rows(SampleInfo& marker) { return marker.sample_id; }
-[[nodiscard]] inline std::uint64_t dropped_rows(const SampleInfo& marker) {
-  return marker.sample_id;
-}
-
 /// The untyped part of a slot.
 struct SlotHeader {
   SampleInfo info;
@@ -58,6 +51,9 @@ struct SlotHeader {
   std::uint32_t marker_step = 0;  ///< of a pass_end: the operator number of its `repeat`
   SlotState state = SlotState::empty;
   bool replaced = false;  ///< the value stands in for a bad sample
+  /// Of an epoch_end: good rows behind the marker before it that filled no batch; more than fit
+  /// count as the most that fits.
+  std::uint16_t dropped_rows = 0;
 
   /// Takes over everything but the value.
   void take_header(SlotHeader& other) {
@@ -66,11 +62,13 @@ struct SlotHeader {
     marker_step = other.marker_step;
     state = other.state;
     replaced = other.replaced;
+    dropped_rows = other.dropped_rows;
   }
   /// Empty from here on. Requires: the value, if any, has ended or needs no end.
   void clear() {
     state = SlotState::empty;
     replaced = false;
+    dropped_rows = 0;
     notes.reset();
   }
 };

@@ -90,7 +90,7 @@ TEST(Generator, ThatThrowsEndsThereAndTheRunFailsOrGoesOn) {
     (void)failing.next();
     FAIL() << "the failure was lost";
   } catch (const Error& error) {
-    EXPECT_EQ(std::string(error.what()), "stage 'torn': sample 1 (sample 1): torn");
+    EXPECT_EQ(std::string(error.what()), "stage 'torn': sample 1: torn");
   }
 
   Options skipping = options_for(2);
