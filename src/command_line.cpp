@@ -61,11 +61,12 @@ CommandLine::CommandLine(const std::string& verb, const std::string& summary,
   CLI::App app(summary, "weir " + verb);
   app.allow_extras();
   app.set_help_flag("-h,--help", "this text");
+  const CLI::Option* positional = nullptr;
   if (!argument.name.empty())
-    app.add_option(argument.name, arguments_)
-        ->type_name("")
-        ->expected(argument.several ? -1 : 1)
-        ->required(argument.required);
+    positional = app.add_option(argument.name, arguments_)
+                     ->type_name("")
+                     ->expected(argument.several ? -1 : 1)
+                     ->required(argument.required);
 
   const std::vector<const OptionSpec*> specs = options_of(verb);
   std::map<std::string, std::vector<std::string>> values;
@@ -106,6 +107,9 @@ CommandLine::CommandLine(const std::string& verb, const std::string& summary,
   } catch (const CLI::ParseError& error) {
     for (const std::string& word : app.remaining())
       if (word.size() > 1 && word.front() == '-') refuse_option(verb, word);
+    if (positional != nullptr && !argument.several && positional->results().size() > 1)
+      refuse("", fmt::format("takes one {}, and '{}' is one more", argument.name,
+                             positional->results()[1]));
     // What is left is an option whose value is missing, or a flag that was given one.
     for (const OptionSpec* spec : specs) {
       if (std::string(error.what()).find(spec->name) == std::string::npos) continue;

@@ -35,7 +35,7 @@ ProgramEnd sim(const std::string& file, const Words& more = {}) {
 }
 
 TEST(Sim, ShowsARowForEachRunAndAScoreCard) {
-  const ProgramEnd end = sim(temporary_file("small.yaml", scenario("efficiency: 0.1")));
+  const ProgramEnd end = sim(temporary_file("sim_small.yaml", scenario("efficiency: 0.1")));
   EXPECT_EQ(end.status, 0) << end.err;
   EXPECT_EQ(end.err, "");
   for (const char* words : {"scenario", "efficiency", "small", "balance", "geometric mean", "ok"})
@@ -43,7 +43,7 @@ TEST(Sim, ShowsARowForEachRunAndAScoreCard) {
 }
 
 TEST(Sim, ShowsPoliciesSideBySide) {
-  const ProgramEnd end = sim(temporary_file("small.yaml", scenario("efficiency: 0.1")),
+  const ProgramEnd end = sim(temporary_file("sim_small.yaml", scenario("efficiency: 0.1")),
                              {"--policy", "share,even", "--repeats", "1"});
   EXPECT_EQ(end.status, 0) << end.err;
   EXPECT_THAT(end.out, HasSubstr("share"));
@@ -52,7 +52,7 @@ TEST(Sim, ShowsPoliciesSideBySide) {
 }
 
 TEST(Sim, JsonHasTheKeysThatScriptsRelyOn) {
-  const ProgramEnd end = sim(temporary_file("small.yaml", scenario("efficiency: 0.1")),
+  const ProgramEnd end = sim(temporary_file("sim_small.yaml", scenario("efficiency: 0.1")),
                              {"--json", "--policy", "balance,share"});
   ASSERT_EQ(end.status, 0) << end.err;
   const json document = json::parse(end.out);
@@ -99,17 +99,17 @@ TEST(Sim, JsonHasTheKeysThatScriptsRelyOn) {
 }
 
 TEST(Sim, GivesTheSameAnswerTwice) {
-  const std::string file = temporary_file("small.yaml", scenario("efficiency: 0.1"));
+  const std::string file = temporary_file("sim_small.yaml", scenario("efficiency: 0.1"));
   EXPECT_EQ(sim(file, {"--json"}).out, sim(file, {"--json"}).out);
 }
 
 TEST(Sim, SeedAndRepeatsChangeTheFigures) {
-  const std::string file = temporary_file("small.yaml", scenario("efficiency: 0.1"));
+  const std::string file = temporary_file("sim_small.yaml", scenario("efficiency: 0.1"));
   EXPECT_NE(sim(file, {"--json"}).out, sim(file, {"--json", "--seed", "7"}).out);
 }
 
 TEST(Sim, StrictIsForEveryScenario) {
-  const ProgramEnd end = sim(temporary_file("small.yaml", scenario("efficiency: 0.1")),
+  const ProgramEnd end = sim(temporary_file("sim_small.yaml", scenario("efficiency: 0.1")),
                              {"--json", "--strict", "--repeats", "1"});
   const json document = json::parse(end.out);
   for (const json& score : document) EXPECT_EQ(score["strict"], true);
@@ -135,14 +135,14 @@ TEST(Sim, DoesNotJudgeOtherPolicies) {
 }
 
 TEST(Sim, TakesSettingsOfThePolicy) {
-  const std::string file = temporary_file("small.yaml", scenario("efficiency: 0.1"));
+  const std::string file = temporary_file("sim_small.yaml", scenario("efficiency: 0.1"));
   EXPECT_NE(sim(file, {"--json"}).out, sim(file, {"--json", "--set", "window=400ms"}).out);
   EXPECT_EQ(sim(file, {"--policy", "share,balance", "--set", "window=400ms"}).status, 0);
 }
 
 TEST(Sim, DrawsAPageThatNeedsNothingElse) {
   const std::string page = fresh_path("curves.html");
-  const ProgramEnd end = sim(temporary_file("small.yaml", scenario("efficiency: 0.1", "a<b&c")),
+  const ProgramEnd end = sim(temporary_file("sim_small.yaml", scenario("efficiency: 0.1", "a<b&c")),
                              {"--plot", page, "--policy", "balance,share"});
   ASSERT_EQ(end.status, 0) << end.err;
   std::ifstream stream(page);
@@ -215,7 +215,7 @@ void PrintTo(const Mistake& mistake, std::ostream* out) { *out << mistake.name; 
 class SimMistakes : public ::testing::TestWithParam<Mistake> {};
 
 TEST_P(SimMistakes, AreNamed) {
-  const ProgramEnd end = sim(temporary_file("small.yaml", scenario("moves: 3")), GetParam().words);
+  const ProgramEnd end = sim(temporary_file("sim_small.yaml", scenario("moves: 3")), GetParam().words);
   EXPECT_EQ(end.status, 2);
   EXPECT_THAT(end.err, HasSubstr(GetParam().said));
 }
