@@ -93,6 +93,7 @@ Json summary_json(const Summary& summary) {
         {"settled", tuning.settled},
         {"settle_seconds", tuning.settle_seconds},
         {"label", tuning.label},
+        {"label_shares", tuning.label_shares},
         {"active_mean", tuning.active_mean},
         {"last_half_active_mean", tuning.last_half_active_mean},
         {"needed_workers", tuning.needed_workers},

@@ -12,11 +12,10 @@
 #include <weir/policy.hpp>
 #include <weir/tuned_file.hpp>
 
-#include "machine/machine_description.hpp"
-#include "machine/topology.hpp"
 #include "pipeline/operators/raster.hpp"
 #include "pipeline/stage_plan.hpp"
 #include "tuner/plan_options.hpp"
+#include "tuner/tuned_context.hpp"
 
 namespace weir::detail {
 namespace {
@@ -24,6 +23,8 @@ namespace {
 constexpr Nanoseconds kCheckInterval = 100'000'000;
 
 constexpr std::uint64_t kMebibyte = 1048576;
+// Less than this are the reads of the program itself, and no data set.
+constexpr std::uint64_t kLeastRead = 4 * kMebibyte;
 
 std::string size_text(std::uint64_t bytes) {
   if (bytes % (1024 * kMebibyte) == 0) return fmt::format("{}GiB", bytes / (1024 * kMebibyte));
@@ -38,19 +39,6 @@ std::string now_text() {
   char text[32];
   std::strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", &parts);
   return text;
-}
-
-MachineIdentity identify_machine() {
-  const MachineDescription machine = describe_machine(read_topology());
-  MachineIdentity identity;
-  identity.cpu = machine.cpu_model;
-  identity.threads = machine.threads;
-  identity.cores = machine.cores;
-  identity.nodes = machine.nodes;
-  identity.quota = machine.quota ? fmt::format("{:g}", *machine.quota) : "none";
-  identity.memory = fmt::format("{}GiB", machine.memory_bytes >> 30U);
-  identity.fingerprint = machine.fingerprint;
-  return identity;
 }
 
 /// The placement of a tuned file, without places where it names none. Equal sets of CPUs are taken
@@ -107,9 +95,9 @@ LoaderCore::LoaderCore(const std::shared_ptr<const Step>& step, const Options& o
       make_policy(options_.strict ? "even" : "share", options_.strict, PolicySettings{})
           ->start(first_stages_, std::nullopt);
   Allocation allocation = start.allocation.value_or(Allocation{});
-  structure_ = plan.structure;
+  pipeline_ = identify_pipeline(plan, options_);
   if (!options_.tuned.empty()) {
-    load_tuned();
+    load_tuned(plan);
     if (tuned_plan_ && tuned_plan_->allocation) allocation = *tuned_plan_->allocation;
   }
 
@@ -136,6 +124,7 @@ LoaderCore::LoaderCore(const std::shared_ptr<const Step>& step, const Options& o
   delivery.digest = options_.digest;
   delivery.resume = options_.resume;
   delivery_ = std::make_unique<Delivery>(std::move(plan), placed_->workers(), std::move(delivery));
+  first_reads_ = read_read_counters();
   first_ = placed_->workers().snapshot();
   start_allocation(allocation);
   if (options_.autotune)
@@ -193,22 +182,9 @@ Observation LoaderCore::first_observation(const StagePlan& plan) const {
   return first;
 }
 
-TunedContext LoaderCore::tuned_context() const {
-  TunedContext context;
-  context.pipeline = {options_.name, fmt::format("{:016x}", structure_)};
-  context.machine = identify_machine();
-  for (const StageObservation& stage : first_stages_.stages)
-    context.stages.push_back({stage.name, stage.serial, stage.fixed_workers, stage.hand_cap});
-  context.budget = budget_.threads;
-  context.strict = options_.strict;
-  context.autotune = options_.autotune;
-  context.ignore_mismatch = options_.tuned_mismatch == TunedMismatch::ignore;
-  return context;
-}
-
-void LoaderCore::load_tuned() {
+void LoaderCore::load_tuned(const StagePlan& plan) {
   const TunedFile file = read_tuned_file(options_.tuned);
-  tuned_plan_ = plan_tuned(file, tuned_context());
+  tuned_plan_ = plan_tuned(file, make_tuned_context(plan, options_, budget_.threads));
   switch (tuned_plan_->action) {
     case TunedPlan::Action::refuse:
       throw Error(ErrorKind::usage, "", tuned_plan_->text);
@@ -278,7 +254,7 @@ void LoaderCore::emit_tuned() {
   const TuningStatus status = tuning_.status();
   if (emitted_settled_ && status.settled && status.moves == emitted_moves_) return;
   TunedOrigin origin;
-  origin.pipeline = {options_.name, fmt::format("{:016x}", structure_)};
+  origin.pipeline = pipeline_;
   if (machine_.fingerprint.empty()) machine_ = identify_machine();
   origin.machine = machine_;
   origin.loader = now.loader;
@@ -287,6 +263,8 @@ void LoaderCore::emit_tuned() {
   origin.placement_mode = to_string(places.mode);
   origin.placement_workers = places.cpus;
   origin.at = now_text();
+  const std::optional<ReadCounters> reads = read_read_counters();
+  if (first_reads_ && reads) origin.disk_share = disk_share(*first_reads_, *reads, kLeastRead);
   for (const StageSnapshot* stage : own_stages(now.snapshot, now.loader))
     origin.queues.push_back({stage->name, stage->queue.capacity_items});
   const std::optional<TunedFile> file = make_tuned_file(status, origin);
@@ -406,6 +384,7 @@ void LoaderCore::fill_tuning(Summary& summary, const Snapshot& snapshot, double 
   tuning.settled = status.settled;
   tuning.settle_seconds = status.settle_seconds;
   tuning.label = status.label;
+  tuning.label_shares = status.label_shares;
   tuning.active_mean = status.active_mean;
   tuning.last_half_active_mean = status.last_half_active_mean;
   if (status.needed_workers > 0) tuning.needed_workers = status.needed_workers;

@@ -15,6 +15,7 @@
 #include <weir/tuning.hpp>
 
 #include "machine/nested_pools.hpp"
+#include "machine/read_counters.hpp"
 #include "pipeline/delivery.hpp"
 #include "tuner/process_pool.hpp"
 
@@ -47,7 +48,7 @@ class LoaderCore {
   void settle_options();
   void start_allocation(const Allocation& own);
   void start_tuning(const Allocation& start);
-  void load_tuned();
+  void load_tuned(const StagePlan& plan);
   void emit_tuned();
   void fill_tuning(Summary& summary, const Snapshot& snapshot, double elapsed, double worked) const
       WEIR_REQUIRES(mutex_);
@@ -56,7 +57,6 @@ class LoaderCore {
   void say(const std::string& text);
   /// Passes on what the pool has to say since the last time.
   void say_what_changed() WEIR_EXCLUDES(mutex_);
-  [[nodiscard]] TunedContext tuned_context() const;
   [[nodiscard]] Observation first_observation(const StagePlan& plan) const;
 
   Options options_;
@@ -70,7 +70,8 @@ class LoaderCore {
   std::optional<TunedPlan> tuned_plan_;
   std::optional<PlacementPlan> tuned_places_;
   Observation first_stages_;  ///< the stages and the budget, nothing measured
-  std::uint64_t structure_ = 0;
+  PipelineIdentity pipeline_;
+  std::optional<ReadCounters> first_reads_;  ///< of the whole process, at the start
 
   /// Never held while the delivery's engine is asked for: closing that may call say(), which takes
   /// it.

@@ -2,11 +2,13 @@
 
 #include <fmt/format.h>
 
+#include <weir/error.hpp>
 #include <weir/memory_limit.hpp>
 #include <weir/thread_budget.hpp>
 
 #include "pipeline/stage_plan.hpp"
 #include "tuner/plan_options.hpp"
+#include "tuner/tuned_context.hpp"
 
 namespace weir {
 namespace {
@@ -64,6 +66,12 @@ PlanDescription describe_plan(const std::shared_ptr<const detail::Step>& last,
     for (const auto& step : planned.renumbering)
       stage.behind +=
           fmt::format("{}{} {}", stage.behind.empty() ? "" : ", ", step->name, step->count);
+  }
+  if (!options.tuned.empty()) {
+    description.tuned = plan_tuned(read_tuned_file(options.tuned),
+                                   detail::make_tuned_context(plan, options, budget.threads));
+    if (description.tuned->action == TunedPlan::Action::refuse)
+      throw Error(ErrorKind::usage, "", description.tuned->text);
   }
   return description;
 }

@@ -12,6 +12,7 @@
 namespace weir {
 namespace {
 
+constexpr const char* kContended = "contended";
 constexpr double kWholeMargin = 1.1;  // over the consumer's rate, as the tuner keeps it
 
 /// What was verified for one loader: its stages, and its part of the workers.
@@ -30,7 +31,7 @@ VerifiedPart part_of(const TuningStatus& status, int loader) {
   double targets = 0;
   for (std::size_t i = 0; i < status.stages.size(); ++i) {
     if (status.stages[i].loader != loader) continue;
-    part.seen.stages.push_back(status.stages[i]);
+    part.seen.stages.push_back(status.evidence[i]);
     part.seen.stages.back().loader = 0;
     part.allocation.stages.push_back(best.stages[i]);
     targets += best.stages[i].target;
@@ -73,11 +74,25 @@ TunedFile::StageEvidence evidence_of(const StageObservation& stage) {
   return each;
 }
 
+/// What limited the run while nobody else did.
+std::string uncontended_label(const TuningStatus& status) {
+  if (status.label != kContended) return status.label;
+  std::string label = "none";
+  double most = 0;
+  for (const auto& [name, share] : status.label_shares)
+    if (name != kContended && share > most) {
+      label = name;
+      most = share;
+    }
+  return label;
+}
+
 }  // namespace
 
 std::optional<TunedFile> make_tuned_file(const TuningStatus& status, const TunedOrigin& origin) {
-  if (!status.best_verified || status.best_verified->stages.size() != status.stages.size() ||
-      origin.loader < 0 || origin.loader >= static_cast<int>(status.loaders.size()))
+  if (!status.best_verified || status.evidence.size() != status.stages.size() ||
+      status.best_verified->stages.size() != status.stages.size() || origin.loader < 0 ||
+      origin.loader >= static_cast<int>(status.loaders.size()))
     return std::nullopt;
   const VerifiedPart part = part_of(status, origin.loader);
   const detail::Solution whole = whole_workers(part);
@@ -112,7 +127,8 @@ std::optional<TunedFile> make_tuned_file(const TuningStatus& status, const Tuned
   file.evidence.items_per_second = status.best_per_second;
   file.evidence.bound_shared = status.bound_shared;
   file.evidence.bound_whole = status.bound_whole;
-  file.evidence.label = status.label;
+  file.evidence.label = uncontended_label(status);
+  file.evidence.disk_share = origin.disk_share;
   for (const StageObservation& stage : part.seen.stages)
     file.evidence.stages.push_back(evidence_of(stage));
   file.written = TunedFile::Written{std::string("weir ") + version(),

@@ -90,6 +90,19 @@ std::vector<std::string> missing_evidence(const TunedFile& file, const TunedCont
   return missing;
 }
 
+/// A cap below the file's own budget was found out. Where the levels do not show why, as they end
+/// at it, it is all that is known of what lies beyond. 0: none.
+int most_of(const TunedFile& file, const TunedFile::StageEvidence& known, const Stage& stage) {
+  const TunedFile::Stage* const written = found(file.stages, stage.name);
+  if (written == nullptr || !written->cap || !file.budget.threads ||
+      *written->cap >= *file.budget.threads)
+    return stage.hand_cap;
+  double highest = 0;
+  for (const auto& [running, service_us] : known.levels) highest = std::max(highest, running);
+  if (highest >= *written->cap + 0.5) return stage.hand_cap;
+  return stage.hand_cap > 0 ? std::min(stage.hand_cap, *written->cap) : *written->cap;
+}
+
 /// The file's evidence as if it had just been observed here.
 Observation observed(const TunedFile& file, const TunedContext& context) {
   Observation seen;
@@ -105,7 +118,7 @@ Observation observed(const TunedFile& file, const TunedContext& context) {
     own.name = stage.name;
     own.serial = stage.serial;
     own.fixed_workers = stage.fixed_workers;
-    own.hand_cap = stage.hand_cap;
+    own.hand_cap = most_of(file, known, stage);
     StageEstimate& estimate = own.estimate;
     estimate.service_seconds = 1e-6 * known.service_time_us;
     estimate.cv = known.cv;

@@ -104,6 +104,10 @@ double Tuner::step() {
 void Tuner::publish(const Observation& seen, const Decision& decision, bool applied) {
   if (watcher_) watcher_({seen, decision, applied});
   if (applied) labels_.clear();
+  if (seen.valid && !seen.first_after_change) {
+    label_seconds_[seen.label] += seen.window_seconds;
+    judged_seconds_ += seen.window_seconds;
+  }
   if (seen.valid && !seen.first_after_change && !applied) ++labels_[seen.label];
   const Standing& standing = policy_->standing();
   const MutexLock lock(mutex_);
@@ -117,6 +121,9 @@ void Tuner::publish(const Observation& seen, const Decision& decision, bool appl
       std::max_element(labels_.begin(), labels_.end(),
                        [](const auto& a, const auto& b) { return a.second < b.second; });
   status_.label = commonest == labels_.end() ? seen.label : commonest->first;
+  status_.label_shares.clear();
+  for (const auto& [label, seconds] : label_seconds_)
+    status_.label_shares[label] = seconds / judged_seconds_;
   status_.phase = decision.phase;
   status_.budget = seen.budget;
   status_.active_mean = unparked_.whole();
@@ -132,6 +139,8 @@ void Tuner::publish(const Observation& seen, const Decision& decision, bool appl
   status_.best_per_second = standing.best_per_second;
   status_.contended = seen.contended;
   status_.stages = seen.stages;
+  if (!seen.contended || status_.evidence.size() != seen.stages.size())
+    status_.evidence = seen.stages;
   status_.loaders = seen.loaders;
   status_.log_error = log_.error();
 }

@@ -75,6 +75,8 @@ class WEIR_EXPORT Tuner {
   bool changed_ = false;  // an allocation was applied since the last look
   TimeMean unparked_;
   std::map<std::string, std::uint64_t> labels_;  // counted windows since the last change
+  std::map<std::string, double> label_seconds_;  // of all valid windows
+  double judged_seconds_ = 0;                    // their sum
 
   mutable Mutex mutex_;
   TuningStatus status_ WEIR_GUARDED_BY(mutex_);

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <iosfwd>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -49,6 +50,7 @@ struct TuningSummary {
   bool settled = false;
   double settle_seconds = 0;
   std::string label;
+  std::map<std::string, double> label_shares;  ///< of the judged time; empty without autotune
   double active_mean = 0;
   double last_half_active_mean = 0;
   int needed_workers = 0;

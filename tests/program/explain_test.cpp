@@ -225,6 +225,22 @@ TEST_F(Explain, LogThatIsCutOffIsToldAsFarAsItGoes) {
               AllOf(HasSubstr("nothing was decided"), HasSubstr("note: line 1 is cut")));
 }
 
+// The whole way: a live run, its log, the story, and the same decisions again.
+TEST_F(Explain, LogOfALiveRunIsToldAndReplays) {
+  const ProgramEnd end =
+      run_program({"run", std::string(WEIR_TEST_SOURCE_DIR) + "/configs/emulated_4_8_32.yaml",
+                   "--autotune", "--log", path_, "--seconds", "2", "--json", "--quiet"});
+  ASSERT_EQ(end.status, 0) << end.err;
+  double shares = 0;
+  const json document = json::parse(end.out);
+  for (const auto& [label, share] : document["tuning"]["label_shares"].items())
+    shares += share.get<double>();
+  EXPECT_NEAR(shares, 1, 1e-9);
+  EXPECT_THAT(flat_story(), HasSubstr("4 stages (short, middle, long, batch)"));
+  const ProgramEnd again = run_program({"sim", "--replay", path_});
+  EXPECT_EQ(again.status, 0) << again.out << again.err;
+}
+
 TEST_F(Explain, WhatIsNoLogIsRefused) {
   write("");
   refused_with("is empty");

@@ -61,6 +61,19 @@ TEST(DecisionLog, TellsEachMoveWithReasonPredictionAndOutcome) {
   std::filesystem::remove(path);
 }
 
+TEST(DecisionLog, StatusHasTheSharesOfTheLabels) {
+  TunerRun run(8, {line({4e-3, 8e-3, 32e-3}, 0.1)});
+  run.run_until(4);
+  const std::map<std::string, double> of_stage = run.tuner.status().label_shares;
+  EXPECT_GT(of_stage.at("stage:c"), 0.7);
+  run.plant.set_consumer({.per_second = 20});
+  run.run_until(40);
+  double sum = 0;
+  for (const auto& [label, share] : run.tuner.status().label_shares) sum += share;
+  EXPECT_NEAR(sum, 1, 1e-9);
+  EXPECT_GT(run.tuner.status().label_shares.at("consumer"), 0.7);
+}
+
 TEST(DecisionLog, RollbackIsTold) {
   const std::string path = testing::TempDir() + "decision_log_rollback_test.jsonl";
   detail::ScenarioProcess loader = line({1e-3, 1e-3, 4e-3});

@@ -9,6 +9,7 @@
 #include <weir/export.hpp>
 #include <weir/options.hpp>
 #include <weir/step.hpp>
+#include <weir/tuned_plan.hpp>
 
 namespace weir {
 
@@ -38,9 +39,11 @@ struct PlanDescription {
   std::uint64_t memory_bound_bytes = 0;
   std::string remark;                      ///< of the source
   std::vector<std::string> image_kernels;  ///< chains that a kernel stands in for, names by `+`
+  /// What the tuned file of the options means for such a run; none: there is no file.
+  std::optional<TunedPlan> tuned;
 };
 
-/// Throws Error for a sequence that cannot run, and where the budget is refused.
+/// Throws Error for a sequence that cannot run, and where the budget or the tuned file is refused.
 [[nodiscard]] WEIR_EXPORT PlanDescription
 describe_plan(const std::shared_ptr<const detail::Step>& last, const Options& options);
 

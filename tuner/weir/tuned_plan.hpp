@@ -56,6 +56,8 @@ struct TunedOrigin {
   std::string placement_mode;
   std::vector<std::string> placement_workers;
   std::string at;  ///< ISO 8601, UTC
+  std::optional<double> disk_share =
+      {};  ///< of the bytes read so far; none: too few, or not counted
 };
 
 /// The tuned file of a tuning, or nothing where nothing was verified: then nothing is to be

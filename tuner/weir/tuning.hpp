@@ -35,6 +35,7 @@ struct TuningStatus {
   double seconds = 0;
   std::uint64_t windows = 0;
   std::string label = "none";  ///< the commonest one of the valid windows since the last change
+  std::map<std::string, double> label_shares;  ///< of the time of all valid windows; they add to 1
   std::string phase;
   int budget = 0;
   double active_mean = 0;  ///< time mean of the unparked workers
@@ -47,8 +48,9 @@ struct TuningStatus {
   Allocation current;
   std::optional<Allocation> best_verified;  ///< none: nothing to write
   double best_per_second = 0;
-  bool contended = false;                ///< best_verified comes from before a contended period
-  std::vector<StageObservation> stages;  ///< the last window's, with estimates: the evidence
+  bool contended = false;                  ///< best_verified comes from before a contended period
+  std::vector<StageObservation> stages;    ///< the last window's, with estimates
+  std::vector<StageObservation> evidence;  ///< the same before others took the CPUs
   std::vector<LoaderObservation> loaders;
   std::string error;      ///< why tuning stopped; empty: it did not
   std::string log_error;  ///< why the decision log is incomplete; empty: it is whole
