@@ -17,11 +17,29 @@ constexpr double kShrink = 0.75;
 constexpr double kMostItems = 1e6;      // of a queue whose items have no known size
 constexpr double kHalveSeconds = 1.0;   // between two halvings: what is queued drains first
 constexpr double kFanOut = 1.5;         // items given out for one taken in
+constexpr double kBusyShare = 0.9;      // of the unparked workers, from which none idles
 constexpr double kMostPrefetch = 10.0;  // seconds of a pause that is worth covering
 
 bool is_last(const Observation& seen, std::size_t stage) {
   return stage + 1 >= seen.stages.size() ||
          seen.stages[stage + 1].loader != seen.stages[stage].loader;
+}
+
+/// Share of the time in which whoever takes from the queue had too little to take. Where order is
+/// kept a queue may hold items and give none, since a slow one is missing in front of them; then it
+/// is full, and the workers of the stage behind it idle.
+double starved_share(const Observation& seen, std::size_t stage) {
+  const StageObservation& up = seen.stages[stage];
+  const double consumer_waits = seen.loaders[static_cast<std::size_t>(up.loader)].wait_share;
+  if (is_last(seen, stage)) return std::max(up.queue_empty_share, consumer_waits);
+  const StageObservation& down = seen.stages[stage + 1];
+  double starved = std::max(up.queue_empty_share, down.wait_input_share);
+  double running = 0;
+  for (const StageObservation& each : seen.stages) running += each.running_mean;
+  const double target = seen.current.stages[stage + 1].target;
+  if (running < kBusyShare * seen.active && target > 0)
+    starved = std::max(starved, std::min(consumer_waits, 1.0 - down.running_mean / target));
+  return starved;
 }
 
 double squared(double value) { return value * value; }
@@ -77,7 +95,8 @@ void DepthControl::watch(const Observation& seen) {
     const StageObservation& stage = seen.stages[i];
     Edge& edge = edges_[i];
     edge.seconds = edge.seconds * keep + seen.window_seconds;
-    edge.empty_seconds = edge.empty_seconds * keep + stage.queue_empty_share * seen.window_seconds;
+    edge.empty_seconds =
+        edge.empty_seconds * keep + starved_share(seen, i) * seen.window_seconds;
     edge.full_seconds = edge.full_seconds * keep + stage.queue_full_share * seen.window_seconds;
     edge.not_empty_seconds =
         stage.queue_empty_share > 0 ? 0.0 : edge.not_empty_seconds + seen.window_seconds;
