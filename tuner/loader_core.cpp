@@ -4,6 +4,7 @@
 #include <cmath>
 #include <ctime>
 #include <map>
+#include <string_view>
 #include <utility>
 
 #include <fmt/format.h>
@@ -132,6 +133,9 @@ LoaderCore::LoaderCore(const std::shared_ptr<const Step>& step, const Options& o
   else if (!options_.log.empty())
     say("no decision log: nothing is decided without autotune");
 
+  constexpr std::string_view kNote = "note: ";  // such as a calling thread that is bound tightly
+  for (const std::string& line : budget_.derivation)
+    if (line.starts_with(kNote)) say(line.substr(kNote.size()));
   if (!delivery_->resume_remark().empty()) say(delivery_->resume_remark());
   const std::string remark = delivery_->plan().source->remark();
   if (!remark.empty()) say(remark);

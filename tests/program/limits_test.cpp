@@ -3,6 +3,7 @@
 
 #include <dirent.h>
 #include <sched.h>
+#include <signal.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -153,6 +154,26 @@ TEST(Limits, RefusedBindingIsSaidOnceAndChangesNothing) {
       run_confined({"--refuse", "sched_setaffinity=0"}, run_words({"--pin", "core"}));
   EXPECT_THAT(end.err, HasSubstr("accepted but not done"));
   EXPECT_EQ(json::parse(end.out)["digest"], digest);
+}
+
+TEST(Limits, TwoProcessesTakeDifferentFirstCores) {
+  if (thread_affinity().size() < 2) GTEST_SKIP() << "needs two CPUs";
+  const std::string folder = fresh_path("runtime");
+  std::filesystem::create_directory(folder);
+  const Words limits{"--set", "XDG_RUNTIME_DIR=" + folder};
+  const Words one{"--pin", "core", "--workers", "1"};
+  Words endless = one;
+  endless.insert(endless.end(), {"--epochs", "1000000", "--seconds", "100"});
+  json second;
+  const ProgramEnd end = run_confined(limits, run_words(endless), [&](int process) {
+    // As soon as the first has entered its place.
+    if (second.is_object() || machine_under(limits)["placement"]["taken"] != 1) return;
+    second = run_under(limits, one);
+    ::kill(process, SIGTERM);
+  });
+  ASSERT_TRUE(second.is_object()) << end.err;
+  EXPECT_NE(second["placement"]["workers"], json::parse(end.out)["placement"]["workers"]);
+  EXPECT_EQ(machine_under(limits)["placement"]["taken"], 0) << "both have gone";
 }
 
 TEST(Limits, ATunedFilesPlacesAreTakenAsWrittenWhereTheyFit) {
