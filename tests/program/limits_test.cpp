@@ -10,6 +10,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <functional>
 #include <map>
 #include <optional>
 #include <set>
@@ -43,6 +44,15 @@ pipeline:
   - batch: {size: 8}
 )");
   return path;
+}
+
+/// Runs the program under `limits`, the options of tests/support/confine.cpp.
+ProgramEnd run_confined(const Words& limits, const Words& arguments,
+                        const std::function<void(int process)>& look = nullptr) {
+  Words words = limits;
+  words.insert(words.end(), {"--", WEIR_TEST_PROGRAM});
+  words.insert(words.end(), arguments.begin(), arguments.end());
+  return run_command(WEIR_TEST_CONFINE, words, look);
 }
 
 Words run_words(const Words& more) {

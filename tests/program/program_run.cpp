@@ -111,16 +111,11 @@ ProgramEnd run_program(const std::vector<std::string>& arguments, Output output,
   return end;
 }
 
-ProgramEnd run_confined(const std::vector<std::string>& limits,
-                        const std::vector<std::string>& arguments,
-                        const std::function<void(int process)>& look) {
-  std::vector<std::string> words = limits;
-  words.emplace_back("--");
-  words.emplace_back(WEIR_TEST_PROGRAM);
-  words.insert(words.end(), arguments.begin(), arguments.end());
+ProgramEnd run_command(const std::string& program, const std::vector<std::string>& arguments,
+                       const std::function<void(int process)>& look) {
   Running running;
   ProgramEnd end;
-  start(running, WEIR_TEST_CONFINE, words, Output::read, "");
+  start(running, program, arguments, Output::read, "");
   read_all(
       running, end, [] {}, look);
   wait_for(running, end);

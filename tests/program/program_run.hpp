@@ -25,11 +25,11 @@ enum class Output {
 [[nodiscard]] ProgramEnd run_program(const std::vector<std::string>& arguments,
                                      Output output = Output::read, const std::string& folder = "");
 
-/// Runs it under `limits`, the options of tests/support/confine.cpp; `look` is called with the
-/// process's number every few milliseconds while it runs.
-[[nodiscard]] ProgramEnd run_confined(const std::vector<std::string>& limits,
-                                      const std::vector<std::string>& arguments,
-                                      const std::function<void(int process)>& look = nullptr);
+/// Runs another program to its end; `look` is called with the process's number every few
+/// milliseconds meanwhile.
+[[nodiscard]] ProgramEnd run_command(const std::string& program,
+                                     const std::vector<std::string>& arguments,
+                                     const std::function<void(int process)>& look = nullptr);
 
 /// Runs it, waits until it has written something to standard error, sends the signals one after
 /// another, and waits for its end.
