@@ -27,6 +27,8 @@ constexpr double kLabelSeconds = 0.3;
 constexpr double kLeftOutSeconds = 1.0;
 // These are part of every run.
 constexpr const char* kAfterChange = "first window after a change";
+// Of the little CPU time of a stage that sleeps more than this, the kernel always has much.
+constexpr double kAsleepShare = 0.5;
 // Targets are written with six digits.
 constexpr double kSameTarget = 1e-3;
 constexpr const char* kNothingYet = "nothing measured yet";
@@ -334,6 +336,9 @@ void Teller::take(const LogWindow& window) {
   if (window.left_out.empty() && window.seen.valid) {
     ++story_.judged;
     story_.label_shares[window.seen.label] += window.seen.window_seconds;
+    for (const StageObservation& stage : window.seen.stages)
+      if (!stage.hint.empty() && stage.running_mean > 0 && stage.blocked_share < kAsleepShare)
+        ++story_.hints[{stage.name, stage.hint}];
     // What limits a step of the ramp is what the ramp is about.
     if (window.decision.phase != "ramp") note_label(window);
     story_.last_judged = window;

@@ -5,6 +5,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <weir/policy.hpp>
@@ -43,6 +44,8 @@ struct Story {
   std::map<std::string, std::size_t> left_out;     ///< windows by reason
   std::map<std::string, double> label_shares;      ///< of the judged time
   std::map<std::string, std::size_t> corrections;  ///< of the guard
+  /// Judged windows by stage and by what its time in the kernel went to.
+  std::map<std::pair<std::string, std::string>, std::size_t> hints;
 
   // The last window, and the one before it that was judged; none: nothing was written.
   std::optional<detail::LogWindow> last;

@@ -21,6 +21,7 @@ namespace {
 constexpr std::size_t kMostEvents = 30;
 constexpr std::size_t kColumns = 100;
 constexpr std::size_t kMostCorrections = 5;
+constexpr std::size_t kLeastHints = 10;  // windows, and a quarter of all
 constexpr int kNoCap = std::numeric_limits<int>::max();
 // A run that is longer is told by the clock.
 constexpr double kMostPlainSeconds = 1000;
@@ -204,11 +205,10 @@ std::string end_text(const Story& story) {
   text += wrapped("rate        ", rate);
   if (!story.label_shares.empty()) text += wrapped("limit       ", shares_text(story));
   text += wrapped("its reason  ", end.decision.reason);
-  for (const StageObservation& stage : judged.seen.stages)
-    // Of the little CPU time of a stage that sleeps, the kernel always has much.
-    if (!stage.hint.empty() && stage.blocked_share < 0.5)
+  for (const auto& [what, windows] : story.hints)
+    if (windows >= kLeastHints && 4 * windows >= story.judged)
       text += wrapped("hint        ", fmt::format("{} spends much time in the kernel, as with {}",
-                                                  short_name(stage.name), stage.hint));
+                                                  short_name(what.first), what.second));
   return text + "\n" + stage_rows(story);
 }
 

@@ -242,11 +242,11 @@ SlotHeader* LoaderCore::next() {
   if (now - checked_ < kCheckInterval) return slot;
   checked_ = now;
   say_what_changed();
-  if (options_.autotune && !options_.emit.empty() && tuning_.status().settled) emit_tuned();
+  if (options_.autotune && !options_.emit.empty() && tuning_.status().settled) emit_tuned(false);
   return slot;
 }
 
-void LoaderCore::emit_tuned() {
+void LoaderCore::emit_tuned(bool at_the_end) {
   if (options_.emit.empty()) return;
   const WorkerPool::Reading now = delivery_->reading();  // Before the lock: see mutex_.
   MutexLock lock(mutex_);
@@ -256,7 +256,8 @@ void LoaderCore::emit_tuned() {
     return;
   }
   const TuningStatus status = tuning_.status();
-  if (emitted_settled_ && status.settled && status.moves == emitted_moves_) return;
+  // At the end once more: there is more evidence by then.
+  if (!at_the_end && emitted_settled_ && status.settled && status.moves == emitted_moves_) return;
   TunedOrigin origin;
   origin.pipeline = pipeline_;
   if (machine_.fingerprint.empty()) machine_ = identify_machine();
@@ -289,7 +290,7 @@ void LoaderCore::emit_tuned() {
 void LoaderCore::close() {
   std::optional<Error> failure;
   try {
-    emit_tuned();
+    emit_tuned(true);
   } catch (const Error& error) {
     failure = error;
   }

@@ -49,7 +49,7 @@ class LoaderCore {
   void start_allocation(const Allocation& own);
   void start_tuning(const Allocation& start);
   void load_tuned(const StagePlan& plan);
-  void emit_tuned();
+  void emit_tuned(bool at_the_end);
   void fill_tuning(Summary& summary, const Snapshot& snapshot, double elapsed, double worked) const
       WEIR_REQUIRES(mutex_);
   /// Returns the worker-seconds of all stages, waiting for a CPU left out.
