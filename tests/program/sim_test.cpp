@@ -215,7 +215,8 @@ void PrintTo(const Mistake& mistake, std::ostream* out) { *out << mistake.name; 
 class SimMistakes : public ::testing::TestWithParam<Mistake> {};
 
 TEST_P(SimMistakes, AreNamed) {
-  const ProgramEnd end = sim(temporary_file("sim_small.yaml", scenario("moves: 3")), GetParam().words);
+  const ProgramEnd end =
+      sim(temporary_file("sim_small.yaml", scenario("moves: 3")), GetParam().words);
   EXPECT_EQ(end.status, 2);
   EXPECT_THAT(end.err, HasSubstr(GetParam().said));
 }
