@@ -19,6 +19,7 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 constexpr double kMicroseconds = 1e-6;
+constexpr int kMostBudget = 65536;
 constexpr int kMostLoaders = 10000;
 constexpr std::size_t kMostShown = 40;  // characters of a line in a message
 
@@ -180,6 +181,9 @@ LogWindow window_of(const Json& object, const LogHead& head, LookRecord& looks) 
     if (snapshot.stages.size() != head.first.stages.size() ||
         snapshot.loaders.size() != head.first.loaders.size())
       refuse_json("observation", "has other stages or loaders than the head");
+    // A solver takes as long as there are workers.
+    if (snapshot.budget < 0 || snapshot.budget > kMostBudget)
+      refuse_json("budget", "is out of range");
   }
   return window;
 }
