@@ -38,6 +38,13 @@ std::string stage_rows(const Summary& summary) {
   return table.text();
 }
 
+/// The label of the end, and how much of the time windows had it.
+std::string label_text(const TuningSummary& tuning) {
+  const auto share = tuning.label_shares.find(tuning.label);
+  if (share == tuning.label_shares.end()) return tuning.label;
+  return fmt::format("{} ({:.0f} % of the time)", tuning.label, 100 * share->second);
+}
+
 }  // namespace
 
 std::string summary_text(const Summary& summary) {
@@ -64,7 +71,7 @@ std::string summary_text(const Summary& summary) {
                     plural(static_cast<std::uint64_t>(tuning.moves), "move", "moves"),
                     tuning.settled ? fmt::format("settled after {:.1f} s", tuning.settle_seconds)
                                    : "not settled",
-                    tuning.label, tuning.active_mean,
+                    label_text(tuning), tuning.active_mean,
                     tuning.needed_workers > 0 ? fmt::format("{}", tuning.needed_workers) : "?");
   }
   if (!tuning.emitted.empty()) text += "tuned file: " + tuning.emitted + "\n";
