@@ -23,9 +23,8 @@ struct Stretch {
   /// Its last half is the steady part; with a bursty consumer or source whole periods of it, where
   /// one fits.
   double steady_seconds = 0;
-  bool by_event =
-      false;  ///< an event begins it, or ends with it; the first and one after `over` not
-  bool ramping = false;  ///< a value changes all the time
+  bool by_event = false;  ///< an event begins or is undone at its begin, and not `over` ends
+  bool ramping = false;   ///< a value changes all the time
   int cores_taken = 0;
 };
 
@@ -56,7 +55,7 @@ class WEIR_EXPORT Timetable {
   [[nodiscard]] const OraclePiece& oracle_at(double seconds) const;
   [[nodiscard]] double duration_seconds() const { return scenario_.duration_seconds; }
   [[nodiscard]] int cores() const { return cores_; }
-  /// Of the first stretch's beginning; CPUs left to all processes together.
+  /// CPUs left to all processes together.
   [[nodiscard]] double cores_left(double seconds) const;
   [[nodiscard]] bool strict() const { return strict_; }
 

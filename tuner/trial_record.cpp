@@ -17,7 +17,7 @@ constexpr double kRecoverySteps = 20;     // a window is moved on by this part o
 constexpr double kLastSeconds = 3;        // over which the workers in a stage are averaged
 constexpr double kMatters = 0.01;         // of the demand
 
-/// Mean of `field` a second between two times, by interpolation, times their distance.
+/// How much `field` grew between two times, by interpolation.
 double grown(const ProcessRecord& process, double TrialReading::*field, double begin, double end) {
   const std::vector<TrialReading>& readings = process.readings;
   const auto at = [&](double seconds) {
