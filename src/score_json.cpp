@@ -1,6 +1,7 @@
 #include "src/score_json.hpp"
 
 #include <cmath>
+#include <cstddef>
 
 #include <nlohmann/json.hpp>
 
@@ -51,9 +52,14 @@ Json score_json(const detail::Score& score) {
 
 }  // namespace
 
-Json scores_json(std::span<const detail::Score> scores) {
+Json scores_json(std::span<const detail::Score> scores, std::span<const TrialCase> cases) {
   Json document = Json::array();
-  for (const detail::Score& score : scores) document.push_back(score_json(score));
+  for (std::size_t i = 0; i < scores.size(); ++i) {
+    document.push_back(score_json(scores[i]));
+    if (scores[i].plant != "live") continue;
+    document.back()["simulated_per_second"] = number(simulated_per_second(cases[i]));
+    document.back()["time_scale"] = cases[i].trials.front().time_scale;
+  }
   return document;
 }
 

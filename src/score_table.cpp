@@ -64,6 +64,22 @@ std::string rows(std::span<const Score> scores) {
   return table.text();
 }
 
+/// Live rates beside those of the simulator with the waits that really happened.
+std::string agreement(std::span<const Score> scores, std::span<const TrialCase> cases) {
+  if (scores.empty() || scores.front().plant != "live") return {};
+  TextTable table({"scenario", "workers", "policy", "live/s", "simulated/s", "ratio", "slower"},
+                  {0, 2});
+  for (std::size_t i = 0; i < scores.size(); ++i) {
+    const double simulated = simulated_per_second(cases[i]);
+    const double live = scores[i].median.steady_per_second;
+    table.add({scores[i].scenario, workers_text(scores[i]), scores[i].policy, count_text(live),
+               count_text(simulated), simulated > 0 ? fmt::format("{:.3f}", live / simulated) : "-",
+               fmt::format("{:.1f}x", cases[i].trials.front().time_scale)});
+  }
+  return "\nThe simulator with the same waits; all times were so much slower than written:\n" +
+         table.text();
+}
+
 /// "efficiency, unparked": which bounds were missed, without the figures.
 std::string missed_names(const Score& score) {
   std::vector<std::string> names;
@@ -129,8 +145,9 @@ std::string cards(std::span<const Score> scores, const std::string& judged) {
 
 }  // namespace
 
-std::string scores_text(std::span<const Score> scores, const std::string& judged) {
-  return rows(scores) + misses(scores, judged) + cards(scores, judged);
+std::string scores_text(std::span<const Score> scores, std::span<const TrialCase> cases,
+                        const std::string& judged) {
+  return rows(scores) + agreement(scores, cases) + misses(scores, judged) + cards(scores, judged);
 }
 
 }  // namespace weir::program

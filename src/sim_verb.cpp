@@ -18,6 +18,7 @@
 #include <weir/policy_settings.hpp>
 #include <weir/thread_budget.hpp>
 
+#include "src/live_scenario.hpp"
 #include "src/scenario_files.hpp"
 #include "src/scenario_plot.hpp"
 #include "src/scenario_reader.hpp"
@@ -104,10 +105,20 @@ std::vector<TrialCase> cases_of(const CommandLine& line, const std::vector<Scena
         one.options.seed = seed.value_or(scenario.seed);
         one.options.settings = settings_of(policy, given);
         one.options.timeline = line.has("--plot");
-        one.repeats = repeats ? static_cast<int>(*repeats) : scenario.repeats;
+        // A live run takes as long as it takes.
+        const int usual = line.has("--live") ? 1 : scenario.repeats;
+        one.repeats = repeats ? static_cast<int>(*repeats) : usual;
         cases.push_back(std::move(one));
       }
     }
+  }
+  if (const auto log = line.text("--log")) {
+    if (cases.size() != 1)
+      throw Error(
+          ErrorKind::usage, "--log",
+          fmt::format("is for one scenario with one budget and one policy; these are {} runs",
+                      cases.size()));
+    cases.front().options.log_path = *log;
   }
   return cases;
 }
@@ -132,12 +143,13 @@ class TrialLine {
     shown_ = !quiet && ::isatty(STDERR_FILENO) == 1 &&
              std::string_view(terminal == nullptr ? "" : terminal) != "dumb";
   }
-  ~TrialLine() {
-    if (drawn_) write_notice("\r\x1b[K");
-  }
+  ~TrialLine() { clear(); }
   TrialLine(const TrialLine&) = delete;
   TrialLine& operator=(const TrialLine&) = delete;
 
+  void clear() {
+    if (std::exchange(drawn_, false)) write_notice("\r\x1b[K");
+  }
   void show(int done, int all, const TrialCase& latest) {
     const Clock::time_point now = Clock::now();
     if (!shown_ || now - latest_ < kRedraw) return;
@@ -172,6 +184,29 @@ int threads_for_trials() {
   return std::max(budget.threads, 1);
 }
 
+void run_all(const CommandLine& line, std::vector<TrialCase>& cases) {
+  TrialLine shown(line.has("--quiet"));
+  const TrialProgress progress = [&shown](int done, int all, const TrialCase& latest) {
+    shown.show(done, all, latest);
+  };
+  if (!line.has("--live")) {
+    run_trials(cases, detail::simulate, threads_for_trials(), progress);
+    return;
+  }
+  std::vector<Error> errors;
+  run_live_trials(cases, detail::run_live, progress, [&](const TrialCase&, const Error& error) {
+    const bool known = std::any_of(errors.begin(), errors.end(), [&](const Error& other) {
+      return std::string_view(other.what()) == error.what();
+    });
+    if (!known) errors.push_back(error);
+  });
+  shown.clear();
+  if (cases.empty() && !errors.empty()) throw errors.front();
+  if (line.has("--quiet")) return;
+  for (const Error& error : errors)
+    write_notice(fmt::format("weir sim: left out: {}\n", error.what()));
+}
+
 }  // namespace
 
 int sim_verb(const CommandLine& line, SignalWatch&) {
@@ -180,18 +215,15 @@ int sim_verb(const CommandLine& line, SignalWatch&) {
   std::vector<TrialCase> cases = cases_of(line, scenarios);
   const std::optional<std::string> plot = line.text("--plot");
   if (plot) check_writable("--plot", *plot);
-  {
-    TrialLine shown(line.has("--quiet"));
-    run_trials(
-        cases, detail::simulate, threads_for_trials(),
-        [&shown](int done, int all, const TrialCase& latest) { shown.show(done, all, latest); });
-  }
+  run_all(line, cases);
   std::vector<Score> scores;
-  for (const TrialCase& one : cases)
+  for (const TrialCase& one : cases) {
     scores.push_back(detail::score(one.scenario, one.options, one.trials));
+    if (line.has("--live")) scores.back().plant = "live";
+  }
   if (plot) write_whole_file(*plot, scenario_plot(cases, scores));
-  write_output(line.has("--json") ? document_text(scores_json(scores))
-                                  : scores_text(scores, default_policy()));
+  write_output(line.has("--json") ? document_text(scores_json(scores, cases))
+                                  : scores_text(scores, cases, default_policy()));
   const bool missed = std::any_of(scores.begin(), scores.end(), [](const Score& score) {
     return score.policy == default_policy() && !score.passed();
   });

@@ -5,11 +5,21 @@
 #include <cstddef>
 #include <exception>
 #include <thread>
+#include <utility>
 
 #include <weir/mutex.hpp>
 
 namespace weir::program {
 namespace {
+
+detail::TrialOptions options_of(const TrialCase& one, std::size_t repeat) {
+  detail::TrialOptions options = one.options;
+  options.seed += repeat;
+  if (repeat == 0) return options;
+  options.timeline = false;
+  options.log_path.clear();
+  return options;
+}
 
 /// The trials of all cases as one list, handed out one by one.
 ///
@@ -55,10 +65,7 @@ class TrialList {
 
   void run_one(const Entry& entry) {
     TrialCase& one = cases_[entry.at];
-    detail::TrialOptions options = one.options;
-    options.seed += entry.repeat;
-    options.timeline = options.timeline && entry.repeat == 0;
-    one.trials[entry.repeat] = run_(one.scenario, options);
+    one.trials[entry.repeat] = run_(one.scenario, options_of(one, entry.repeat));
     if (!progress_) return;
     MutexLock lock(mutex_);
     ++done_;
@@ -82,6 +89,14 @@ class TrialList {
 
 }  // namespace
 
+double simulated_per_second(const TrialCase& live) {
+  std::vector<double> rates;
+  for (const detail::Trial& trial : live.trials) rates.push_back(trial.simulated_per_second);
+  std::nth_element(rates.begin(), rates.begin() + static_cast<std::ptrdiff_t>(rates.size() / 2),
+                   rates.end());
+  return rates[rates.size() / 2];
+}
+
 void run_trials(std::vector<TrialCase>& cases, const RunTrial& run, int threads,
                 const TrialProgress& progress) {
   TrialList list(cases, run, progress);
@@ -92,6 +107,29 @@ void run_trials(std::vector<TrialCase>& cases, const RunTrial& run, int threads,
     list.work();
   }
   list.throw_first_failure();
+}
+
+void run_live_trials(std::vector<TrialCase>& cases, const RunTrial& run,
+                     const TrialProgress& progress,
+                     const std::function<void(const TrialCase&, const Error&)>& skipped) {
+  int all = 0;
+  for (const TrialCase& one : cases) all += one.repeats;
+  int done = 0;
+  std::vector<TrialCase> possible;
+  for (TrialCase& one : cases) {
+    try {
+      for (int repeat = 0; repeat < one.repeats; ++repeat) {
+        if (progress) progress(done + repeat, all, one);
+        one.trials.push_back(run(one.scenario, options_of(one, static_cast<std::size_t>(repeat))));
+      }
+      possible.push_back(std::move(one));
+    } catch (const Error& error) {
+      if (error.kind() != ErrorKind::cannot) throw;
+      skipped(one, error);
+    }
+    done += one.repeats;
+  }
+  cases = std::move(possible);
 }
 
 }  // namespace weir::program

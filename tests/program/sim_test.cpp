@@ -246,6 +246,47 @@ TEST(Sim, WantsAScenario) {
   EXPECT_THAT(end.err, HasSubstr("name a scenario"));
 }
 
+TEST(Sim, RunsLiveAndSaysWhatTheSimulatorGives) {
+  std::string text = scenario("efficiency: 0.1");
+  text.replace(text.find("duration: 3s"), 12, "duration: 1s");
+  const ProgramEnd end = sim(temporary_file("live.yaml", text), {"--live", "--json"});
+  ASSERT_EQ(end.status, 0) << end.err;
+  const json document = json::parse(end.out);
+  ASSERT_EQ(document.size(), 2U);
+  for (const json& score : document) {
+    EXPECT_EQ(score["plant"], "live");
+    EXPECT_EQ(score["time_scale"], 1);
+    EXPECT_GT(score["simulated_per_second"], 0);
+    EXPECT_EQ(score["budget_violations"], 0);
+  }
+}
+
+TEST(Sim, LeavesOutWhatCannotRunLive) {
+  const std::string file =
+      temporary_file("dead.yaml", scenario("efficiency: 0.1") + "live: false\n");
+  const ProgramEnd alone = sim(file, {"--live"});
+  EXPECT_EQ(alone.status, 3);
+  EXPECT_THAT(alone.err, HasSubstr("timed waits cannot stand in"));
+  std::string text = scenario("efficiency: 0.1", "other");
+  text.replace(text.find("duration: 3s"), 12, "duration: 1s");
+  const ProgramEnd beside = sim(file, {temporary_file("live.yaml", text), "--live", "--json"});
+  EXPECT_EQ(beside.status, 0) << beside.err;
+  EXPECT_THAT(beside.err, HasSubstr("left out: " + file));
+  EXPECT_EQ(json::parse(beside.out)[0]["scenario"], "other");
+}
+
+TEST(Sim, WritesADecisionLogOfOneRun) {
+  const std::string file = temporary_file("small.yaml", scenario("efficiency: 0.1"));
+  const ProgramEnd several = sim(file, {"--log", fresh_path("x.log")});
+  EXPECT_EQ(several.status, 2);
+  EXPECT_THAT(several.err, HasSubstr("these are 2 runs"));
+  std::string text = scenario("efficiency: 0.1");
+  text.replace(text.find("[2, 4]"), 6, "4");
+  const std::string log = fresh_path("one.log");
+  EXPECT_EQ(sim(temporary_file("one.yaml", text), {"--log", log}).status, 0);
+  EXPECT_EQ(run_program({"sim", "--replay", log}).status, 0);
+}
+
 TEST(Sim, ReplaysADecisionLog) {
   const std::string log = fresh_path("waits.log");
   const ProgramEnd run = run_program({"run", WEIR_TEST_SOURCE_DIR "/configs/emulated_4_8_32.yaml",
