@@ -95,8 +95,7 @@ void DepthControl::watch(const Observation& seen) {
     const StageObservation& stage = seen.stages[i];
     Edge& edge = edges_[i];
     edge.seconds = edge.seconds * keep + seen.window_seconds;
-    edge.empty_seconds =
-        edge.empty_seconds * keep + starved_share(seen, i) * seen.window_seconds;
+    edge.empty_seconds = edge.empty_seconds * keep + starved_share(seen, i) * seen.window_seconds;
     edge.full_seconds = edge.full_seconds * keep + stage.queue_full_share * seen.window_seconds;
     edge.not_empty_seconds =
         stage.queue_empty_share > 0 ? 0.0 : edge.not_empty_seconds + seen.window_seconds;
