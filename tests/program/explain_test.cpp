@@ -119,7 +119,8 @@ TEST_F(Explain, TellsAMoveThatWasTakenBack) {
   EXPECT_THAT(text, HasSubstr("taken back"));
   EXPECT_THAT(text, HasSubstr("s rollback back to the best verified settings: "));
   EXPECT_THAT(text, HasSubstr("not tried again for at least 30 s"));
-  for (const json& event : document()["events"])
+  const json told = document();  // it must live as long as what is taken from it
+  for (const json& event : told["events"])
     if (event["kind"] == "move") {
       EXPECT_EQ(event["outcome"]["verdict"], "rolled_back");
       EXPECT_LT(event["outcome"]["realised_gain"].get<double>(), 0);
