@@ -15,6 +15,9 @@ constexpr double kFirstWaitSeconds = 1.0;
 constexpr double kFailedWithinSeconds = 3.0;
 constexpr double kIdleCore = 0.9;
 constexpr double kRounding = 0.05;  // of a worker: what measuring may take away
+// Workers that use less of their time on a CPU push nobody out. Each time they wake they wait in
+// turn, however few they are, so that parking some would cost rate and cure nothing.
+constexpr double kLeastCpuShare = 0.05;
 
 bool workers_are_the_limit(const Observation& seen) {
   return seen.label != "consumer" && seen.label != "source" && seen.label != "memory";
@@ -43,7 +46,10 @@ std::optional<ContentionControl::Advice> ContentionControl::fewer(const Observat
   const CpuWaits waits = cpu_waits(second);
   const int had_a_cpu =
       std::max(1, static_cast<int>(std::floor(ran * (1.0 - waits.slot_share) + kRounding)));
-  if (seen.contended_by == "quota") quota_cores_ = seen.host.cores;
+  if (seen.contended_by == "quota")
+    quota_cores_ = seen.host.cores;
+  else if (second.cpu_seconds < kLeastCpuShare * second.slot_seconds)
+    return std::nullopt;
   if (had_a_cpu >= std::min(seen.active, workers(seen.budget))) return std::nullopt;
   if (tried_seconds_ >= 0 && seen.time_seconds - tried_seconds_ <= kFailedWithinSeconds)
     wait_seconds_ = std::min(2 * wait_seconds_, settings_.contention_wait_most_seconds);

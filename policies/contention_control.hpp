@@ -17,7 +17,8 @@ namespace weir::detail {
 /// floor(n C / (C + R)), time blocked counting as time that they had. R and n are of the same
 /// second and all of it after the last change, so that nothing is reduced twice. Back by one worker
 /// a second while nobody waits and the workers are the limit, by more where the host has idle CPUs;
-/// a try that brings the waits back is put off for twice as long as the one before.
+/// a try that brings the waits back is put off for twice as long as the one before. Workers that
+/// hardly use a CPU stay: fewer of them would not wait less.
 ///
 /// Thread safety: none.
 class WEIR_EXPORT ContentionControl {
