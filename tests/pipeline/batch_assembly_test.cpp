@@ -262,14 +262,14 @@ TEST(UnequalSamples, OfAnotherRankCannotBePadded) {
 }
 
 TEST(BatchMemory, IsUsedAgainOnceTheConsumerLetsGo) {
-  Loader<Batch<Sample>> loader = samples(4000).batch(8).start(workers(2));
+  Loader<Batch<Sample>> loader = samples(40000).batch(8).start(workers(2));
   for (int i = 0; i < 50; ++i) ASSERT_TRUE(loader.next());
   const std::uint64_t before = buffer_pool_use().allocations;
   while (loader.next()) {
   }
-  // The queue may still deepen and ask for as many as it holds; without reuse it would be all of
-  // them.
-  EXPECT_LT(buffer_pool_use().allocations - before, 225U) << "of 450 batches";
+  // The queue may still deepen and ask for as many as it holds, some hundreds of so small ones;
+  // without reuse it would be all of them.
+  EXPECT_LT(buffer_pool_use().allocations - before, 2475U) << "of 4950 batches";
 }
 
 }  // namespace
