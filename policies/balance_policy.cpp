@@ -268,7 +268,7 @@ Decision BalancePolicy::on_drift(const Observation& seen) {
   verification_.reset();
   best_.make_stale();
   depth_.clear();
-  probe_.reset();
+  probe_.forget();
   relearnt_ = true;
   phase_ = Phase::relearn;
   std::string names;

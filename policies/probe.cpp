@@ -18,9 +18,28 @@ constexpr double kJitter = 0.5;
 constexpr double kGoldenRatio = 0.6180339887498949;
 // Levels below this share of the present one show what fewer workers bring.
 constexpr double kClearlyFewer = 0.3;
+constexpr double kUnseenWorkers = 2;  // between two levels, from which one lies in between
+constexpr double kDropFactor = 2;     // in an item's time from one level to the next
 constexpr int kMostTries = 12;
 constexpr int kLeastWorkers = 3;    // to try fewer of
 constexpr double kPaidShare = 0.3;  // of what one more worker brings to a linear stage
+
+// Fewer workers gave more than the present ones' neighbours below, and nobody looked in between:
+// the peak may lie there.
+bool falls_unseen(const std::vector<Level>& levels, double now, double plateau) {
+  for (std::size_t i = 1; i < levels.size(); ++i) {
+    const Level& low = levels[i - 1];
+    const Level& high = levels[i];
+    if (high.running > now + 0.5 || high.running - low.running < kUnseenWorkers) continue;
+    if (low.service_seconds <= 0 || high.service_seconds <= 0) continue;
+    // The more that the lower level would give on the way up if it went on in a straight line.
+    const double straight = (high.running - 1) / low.service_seconds;
+    if (high.service_seconds > kDropFactor * low.service_seconds &&
+        straight > (1.0 + plateau) * now / levels.back().service_seconds)
+      return true;
+  }
+  return false;
+}
 
 // The stage that the label names, the busiest of that name.
 std::size_t labelled_stage(const Observation& seen) {
@@ -67,6 +86,8 @@ int Probe::workers_to_try(const Observation& seen, std::size_t stage, bool doubt
   const std::vector<Level>& levels = own.estimate.levels;
   const bool below_unknown = may_try_fewer_ && doubtful && now >= kLeastWorkers &&
                              (levels.empty() || levels.front().running > kClearlyFewer * now);
+  const bool peak_unknown = !surveyed_ && now >= kLeastWorkers &&
+                            falls_unseen(levels, own.running_mean, settings_.plateau);
   const int cap = seen.current.stages[stage].cap;
   const bool others_idle = seen.active < seen.budget ||
                            seen.work.running_seconds < 0.9 * seen.active * seen.window_seconds;
@@ -78,7 +99,7 @@ int Probe::workers_to_try(const Observation& seen, std::size_t stage, bool doubt
     const std::optional<UslFit> fit = fit_usl(levels);
     return fit && fit->peak() > now ? now + 1 : fewer;
   }
-  return below_unknown ? fewer : above_unknown ? now + 1 : 0;
+  return below_unknown || peak_unknown ? fewer : above_unknown ? now + 1 : 0;
 }
 
 Allocation Probe::with(Allocation made, const Observation& seen, std::size_t stage, int workers) {
@@ -161,6 +182,7 @@ Probe::Step Probe::advance(const Observation& seen) {
   put_off();
   if (to_ < from_) {
     may_try_fewer_ = false;
+    surveyed_ = true;
     reason_ = fmt::format("{} was seen with {} workers and fewer", seen.stages[stage_].name, from_);
     return Step::over;
   }

@@ -18,7 +18,8 @@ namespace weir::detail {
 /// bring: so many windows with it, as many without, and then says whether it paid.
 ///
 /// Algorithm: fewer, when an allocation that was loaded or set by hand has never shown the stage
-/// with clearly fewer workers: it may be past its peak. Half as many, half of that, down to
+/// with clearly fewer workers, or when items took far longer from one level seen to the next with
+/// none seen in between: it may be past its peak. Half as many, half of that, down to
 /// one, then a few around the best, once; the levels seen then answer what is best, as those of the
 /// ramp do. One more, when the stage is at a cap of its own while other workers idle, and the next
 /// level is unknown; judged by the stage's own rate with it and without. The scalability law
@@ -52,6 +53,11 @@ class WEIR_EXPORT Probe {
   void reset();
   /// The allocation in force came from elsewhere: fewer workers are worth a look.
   void allow_fewer() { may_try_fewer_ = true; }
+  /// Costs changed: what a survey found is outdated.
+  void forget() {
+    surveyed_ = false;
+    reset();
+  }
 
  private:
   enum class Phase { none, on, off };
@@ -70,6 +76,7 @@ class WEIR_EXPORT Probe {
   Allocation probed_;
   std::size_t stage_ = 0;
   bool may_try_fewer_ = false;
+  bool surveyed_ = false;  // since costs last changed
   int from_ = 0;
   int to_ = 0;
   int windows_ = 0;
