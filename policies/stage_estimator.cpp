@@ -27,6 +27,17 @@ constexpr double kUnfamiliarError = 0.05;
 constexpr double kStuckFactor = 3.0;
 constexpr double kStuckSeconds = 2.0;
 
+// Between two levels the time may be that of either: half of what lies between them, as a share.
+double disagreement(const std::vector<Level>& levels, double running) {
+  for (std::size_t i = 1; i < levels.size(); ++i) {
+    const double low = levels[i - 1].service_seconds;
+    const double high = levels[i].service_seconds;
+    if (levels[i - 1].running < running && running < levels[i].running && low > 0 && high > 0)
+      return 0.5 * std::abs(std::log(high / low));
+  }
+  return 0.0;
+}
+
 double independent(const StageWindow& window) {
   return std::min(window.items_in, std::max(window.packets, 1.0));
 }
@@ -61,7 +72,8 @@ std::optional<Level> StageEstimator::expected(double running, bool settled) cons
   if (!curve.known() || completions_ < kItemsToExpect) return std::nullopt;
   const double n = std::max(1.0, running);
   if (curve.at(n) <= 0) return std::nullopt;
-  return Level{n, n / curve.at(n), kUnfamiliarError, completions_};
+  return Level{n, n / curve.at(n), std::max(kUnfamiliarError, disagreement(levels, n)),
+               completions_};
 }
 
 bool StageEstimator::service_drifted(const StageWindow& window) {
