@@ -255,6 +255,9 @@ void look_at_tasks(int process, std::map<int, Task>& tasks) {
 /// Whoever uses CPU time and is neither the consumer nor the control thread is data plane, whoever
 /// made it: a decoder with a thread pool of its own would show here.
 TEST(Limits, HoldEveryThreadOfTheDataPlaneAlsoThoseOfLibraries) {
+#ifdef __SANITIZE_THREAD__
+  GTEST_SKIP() << "the sanitizer has a busy thread of its own";
+#endif
   const std::string pictures = temporary_file("pictures.yaml", R"(weir: 1
 name: pictures
 pipeline:
