@@ -2,6 +2,7 @@
 
 #include <unistd.h>
 
+#include <atomic>
 #include <filesystem>
 #include <fstream>
 #include <set>
@@ -22,9 +23,10 @@ std::string fresh_path(const std::string& name) {
     }
     mutable std::set<std::filesystem::path> paths;
   } made;
-  // Test programs of several builds may run side by side.
-  const std::filesystem::path path =
-      std::filesystem::path(::testing::TempDir()) / fmt::format("weir_{}_{}", ::getpid(), name);
+  // Test programs of several builds may run side by side, and two tests of one may use a name.
+  static std::atomic<int> count = 0;
+  const std::filesystem::path path = std::filesystem::path(::testing::TempDir()) /
+                                     fmt::format("weir_{}_{}_{}", ::getpid(), ++count, name);
   std::filesystem::remove_all(path);
   made.paths.insert(path);
   return path.string();

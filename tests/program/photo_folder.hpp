@@ -24,7 +24,7 @@ class PhotoFolder {
 
 /// A file in the temporary folder with this text; its path.
 [[nodiscard]] std::string temporary_file(const std::string& name, const std::string& text);
-/// A path in the temporary folder at which nothing lies.
+/// A path in the temporary folder at which nothing lies, a new one at each call.
 [[nodiscard]] std::string fresh_path(const std::string& name);
 
 }  // namespace weir::test
