@@ -42,6 +42,7 @@ target_link_libraries(
   weir
   PUBLIC Threads::Threads
   PRIVATE JPEG::JPEG
+          GIF::GIF
           fmt::fmt
           yaml-cpp::yaml-cpp
           PkgConfig::hwloc

@@ -84,7 +84,7 @@ class Decode final : public SampleOperator, public ImageLink {
 OperatorSpec decode_spec() {
   return {
       .name = kName,
-      .summary = "decodes the bytes of a jpeg, png, webp, bmp, tiff or pnm into pixels, RGB",
+      .summary = "decodes the bytes of a jpeg, png, webp, bmp, tiff, gif or pnm into pixels, RGB",
       .parameters = {{.name = "channels",
                       .type = ParameterType::choice,
                       .fallback = "3",

@@ -11,6 +11,8 @@
 #include <weir/operators.hpp>
 #include <weir/tensor.hpp>
 
+#include "pipeline/operators/image_format.hpp"
+
 namespace weir::detail {
 
 /// How `decode` was asked to decode.
@@ -39,9 +41,22 @@ using AllocateImage = std::function<Tensor(const Shape& shape, DType dtype)>;
 [[nodiscard]] DecodedImage decode_image(std::span<const std::byte> bytes, const DecodeRules& rules,
                                         const AllocateImage& allocate);
 
-/// Decodes what is not a jpeg, by OpenCV, without applying an orientation. Requires: the header was
-/// read and is within the limits.
-[[nodiscard]] Tensor decode_other(std::span<const std::byte> bytes, const std::string& format,
-                                  const DecodeRules& rules, const AllocateImage& allocate);
+/// What a file tells before its pixels are decoded.
+struct ImageFacts {
+  ImageFormat format = ImageFormat::unknown;
+  std::int64_t height = 0;  ///< upright, where the orientation is applied
+  std::int64_t width = 0;
+  int channels = 0;  ///< in the file; 0: only decoding tells
+  int bits = 8;      ///< per channel
+};
+
+/// Looks at the header alone, with the limits and reasons of decode_image(). Throws BadSample.
+[[nodiscard]] ImageFacts look_at_image(std::span<const std::byte> bytes, const DecodeRules& rules);
+
+/// Decodes what is not a jpeg, by OpenCV and giflib, without applying an orientation. Requires: the
+/// header was read and is within the limits.
+[[nodiscard]] Tensor decode_other(std::span<const std::byte> bytes, ImageFormat format,
+                                  const ImageHeader& header, const DecodeRules& rules,
+                                  const AllocateImage& allocate);
 
 }  // namespace weir::detail

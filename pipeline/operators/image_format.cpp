@@ -11,6 +11,7 @@
 #include <weir/error.hpp>
 
 #include "pipeline/operators/byte_reader.hpp"
+#include "pipeline/operators/gif_reader.hpp"
 
 namespace weir::detail {
 namespace {
@@ -107,10 +108,16 @@ ImageHeader png_header(Bytes bytes) {
   header.width = reader.u32(16);
   header.height = reader.u32(20);
   header.bits = static_cast<int>(reader.u8(24)) == 16 ? 16 : 8;
+  constexpr std::uint32_t kGrey = 0;
   for (std::size_t at = 8; reader.has(at, 12);) {
     const std::size_t length = reader.u32(at);
     if (reader.matches(at + 4, "eXIf"))
       header.orientation = exif_orientation(reader.part(at + 8, length));
+    if (reader.matches(at + 4, "tRNS") && reader.u8(25) == kGrey && length == 2) {
+      const std::uint32_t most = (1U << std::min<std::uint32_t>(reader.u8(24), 16U)) - 1;
+      const std::uint32_t shade = reader.u16(at + 8) & most;
+      header.transparent_shade = most < 255 ? shade * 255 / std::max(most, 1U) : shade;
+    }
     if (reader.matches(at + 4, "IEND")) return header;
     at += 12 + length;
   }
@@ -193,8 +200,14 @@ ImageHeader tiff_header(Bytes bytes) {
   header.orientation = orientation_in(directory);
   constexpr std::uint32_t kStripOffsets = 273;
   constexpr std::uint32_t kStripBytes = 279;
+  constexpr std::uint32_t kTileWidth = 322;
+  constexpr std::uint32_t kTileHeight = 323;
   constexpr std::uint32_t kTileOffsets = 324;
   constexpr std::uint32_t kTileBytes = 325;
+  if (const std::int64_t across = directory.value_or(kTileWidth, 0); across > 0) {
+    // A tile is decoded whole, however little of the picture it covers.
+    header.tile_pixels = across * std::int64_t{directory.value_or(kTileHeight, 0)};
+  }
   if (!directory.holds(kStripOffsets, kStripBytes) || !directory.holds(kTileOffsets, kTileBytes)) {
     throw damaged("the tiff data is shorter than its header says");
   }
@@ -244,7 +257,7 @@ ImageHeader pnm_header(Bytes bytes) {
 }
 
 /// First bytes of things that turn up among images and are none that can be read.
-constexpr std::array<std::pair<std::string_view, std::string_view>, 19> kKnown{
+constexpr std::array<std::pair<std::string_view, std::string_view>, 18> kKnown{
     {{"\x1f\x8b"sv, "gzip data"},
      {"PK\x03\x04"sv, "a zip archive"},
      {"\xfd"
@@ -252,7 +265,6 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 19> kKnown{
       "xz data"},
      {"\x28\xb5\x2f\xfd"sv, "zstd data"},
      {"BZh"sv, "bzip2 data"},
-     {"GIF8"sv, "a gif"},
      {"%PDF"sv, "a pdf"},
      {"%!PS"sv, "PostScript"},
      {"8BPS"sv, "a Photoshop file"},
@@ -294,6 +306,8 @@ const char* name_of(ImageFormat format) {
       return "tiff";
     case ImageFormat::pnm:
       return "pnm";
+    case ImageFormat::gif:
+      return "gif";
     case ImageFormat::unknown:
       break;
   }
@@ -308,6 +322,7 @@ ImageFormat sniff(Bytes bytes) {
   for (const std::string_view magic : {"II*\0"sv, "MM\0*"sv, "II+\0"sv, "MM\0+"sv}) {
     if (reader.matches(0, magic)) return ImageFormat::tiff;
   }
+  if (reader.matches(0, "GIF87a") || reader.matches(0, "GIF89a")) return ImageFormat::gif;
   // Two letters are little to go by: the size of the second header must be one that exists.
   if (reader.matches(0, "BM")) {
     const std::uint32_t header_bytes = ByteReader(bytes, /*big_endian=*/false).u32(14);
@@ -358,6 +373,9 @@ ImageHeader read_header(Bytes bytes, ImageFormat format) {
       break;
     case ImageFormat::pnm:
       header = pnm_header(bytes);
+      break;
+    case ImageFormat::gif:
+      header = read_gif_header(bytes);
       break;
     case ImageFormat::jpeg:
     case ImageFormat::unknown:

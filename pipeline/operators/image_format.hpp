@@ -2,13 +2,14 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
 namespace weir::detail {
 
-enum class ImageFormat : std::uint8_t { jpeg, png, webp, bmp, tiff, pnm, unknown };
+enum class ImageFormat : std::uint8_t { jpeg, png, webp, bmp, tiff, pnm, gif, unknown };
 
 [[nodiscard]] const char* name_of(ImageFormat format);
 
@@ -24,9 +25,13 @@ struct ImageHeader {
   std::int64_t height = 0;
   int bits = 8;         ///< per channel
   int orientation = 1;  ///< as EXIF numbers them
+  /// The shade that a grey png shows as transparent, as it is decoded: below 8 bits stretched to 8.
+  std::optional<std::uint32_t> transparent_shade = {};
+  std::int64_t tile_pixels = 0;  ///< of one tile of a tiff that is made of them
+  bool animated = false;         ///< more pictures follow, which are not read
 };
 
-/// The header of a png, webp, bmp, tiff or pnm. Throws BadSample for one that is cut or not
+/// The header of a png, webp, bmp, tiff, pnm or gif. Throws BadSample for one that is cut or not
 /// supported, and for pixel data that visibly ends too early. Requires: sniff() gave `format`.
 [[nodiscard]] ImageHeader read_header(std::span<const std::byte> bytes, ImageFormat format);
 

@@ -75,6 +75,28 @@ bool means_unsupported(int code) {
   }
 }
 
+/// How many scans the markers announce, up to `most`. Nothing is decoded: a picture of many scans
+/// costs memory for all of its coefficients, and time for each scan, before its first row is there.
+int count_scans(std::span<const std::byte> bytes, int most) {
+  const JOCTET* at = reinterpret_cast<const JOCTET*>(bytes.data()) + 2;
+  const JOCTET* const end = reinterpret_cast<const JOCTET*>(bytes.data()) + bytes.size();
+  int scans = 0;
+  while (at < end && scans < most) {
+    at = static_cast<const JOCTET*>(std::memchr(at, 0xff, static_cast<std::size_t>(end - at)));
+    if (at == nullptr || end - at < 4) break;
+    const int marker = at[1];
+    if (marker == JPEG_EOI) break;
+    const bool in_scan = marker == 0 || (marker >= JPEG_RST0 && marker <= JPEG_RST0 + 7);
+    constexpr int kStartOfScan = 0xda;
+    if (marker == kStartOfScan) ++scans;
+    if (in_scan || marker == 0xff)
+      at += marker == 0xff ? 1 : 2;
+    else
+      at += std::min<std::ptrdiff_t>(end - at, 2 + (at[2] << 8) + at[3]);
+  }
+  return scans;
+}
+
 /// Adobe's programs store inks inverted (255 is no ink), and in practice so does everybody: the
 /// product with black, as OpenCV and PIL compute it too.
 void inks_to_rgb(const JOCTET* inks, std::uint8_t* out, JDIMENSION width, int channels) {
@@ -297,6 +319,11 @@ JpegReader::JpegReader(std::span<const std::byte> bytes, const JpegLimits& limit
     throw BadSample("too many pixels: " + std::to_string(decoder.image_width) + "x" +
                     std::to_string(decoder.image_height) + " is above max_pixels " +
                     std::to_string(limits.max_pixels));
+  }
+  if (jpeg_has_multiple_scans(&session.decoder) != FALSE &&
+      count_scans(bytes, limits.max_scans + 1) > limits.max_scans) {
+    session.too_many_scans = true;
+    fail();
   }
   switch (decoder.jpeg_color_space) {
     case JCS_GRAYSCALE:

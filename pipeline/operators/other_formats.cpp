@@ -9,6 +9,7 @@
 
 #include <weir/error.hpp>
 
+#include "pipeline/operators/gif_reader.hpp"
 #include "pipeline/operators/image_decoder.hpp"
 
 namespace weir::detail {
@@ -61,6 +62,33 @@ cv::Mat read_file(std::span<const std::byte> bytes, const std::string& format) {
   return mat;
 }
 
+/// A gif's picture in the order of OpenCV, with an opacity only where something is transparent.
+cv::Mat read_first_of_gif(std::span<const std::byte> bytes, const ImageHeader& header) {
+  GifPicture picture = read_gif(bytes, header);
+  const cv::Mat whole(static_cast<int>(picture.height), static_cast<int>(picture.width), CV_8UC4,
+                      picture.pixels.data());
+  cv::Mat mat;
+  if (picture.transparent)
+    whole.copyTo(mat);
+  else
+    cv::cvtColor(whole, mat, cv::COLOR_BGRA2BGR);
+  return mat;
+}
+
+/// OpenCV passes over the transparent shade of a grey png.
+template <class T>
+cv::Mat with_transparent_shade(const cv::Mat& grey, std::uint32_t shade) {
+  cv::Mat result;
+  cv::cvtColor(grey, result, cv::COLOR_GRAY2BGRA);
+  for (int y = 0; y < grey.rows; ++y) {
+    const T* in = grey.ptr<T>(y);
+    T* out = result.ptr<T>(y);
+    for (int x = 0; x < grey.cols; ++x)
+      if (in[x] == shade) out[x * 4 + 3] = 0;
+  }
+  return result;
+}
+
 /// The conversion from what OpenCV read to `channels`, -1 for none.
 int conversion(int from_channels, int channels) {
   switch (from_channels * 10 + channels) {
@@ -83,9 +111,16 @@ int conversion(int from_channels, int channels) {
 
 }  // namespace
 
-Tensor decode_other(std::span<const std::byte> bytes, const std::string& format,
-                    const DecodeRules& rules, const AllocateImage& allocate) {
-  cv::Mat mat = read_file(bytes, format);
+Tensor decode_other(std::span<const std::byte> bytes, ImageFormat file_format,
+                    const ImageHeader& header, const DecodeRules& rules,
+                    const AllocateImage& allocate) {
+  const std::string format = name_of(file_format);
+  cv::Mat mat =
+      file_format == ImageFormat::gif ? read_first_of_gif(bytes, header) : read_file(bytes, format);
+  if (header.transparent_shade && mat.type() == CV_8UC1)
+    mat = with_transparent_shade<std::uint8_t>(mat, *header.transparent_shade);
+  else if (header.transparent_shade && mat.type() == CV_16UC1)
+    mat = with_transparent_shade<std::uint16_t>(mat, *header.transparent_shade);
   if (mat.depth() == CV_16U) {
     if (rules.depth == Depth::refuse) {
       throw BadSample("16 bits a channel: say `depth: u8` or `depth: keep`");

@@ -194,7 +194,7 @@ TEST(BadFile, ThatIsNoImageIsNamedForWhatItIs) {
   EXPECT_EQ(reason_of({0x1f, 0x8b, 8, 0, 0, 0}), "not an image: gzip data");
   EXPECT_EQ(reason_of(bytes_of_text("<html><body>404 not found</body></html>")),
             "not an image: text");
-  EXPECT_EQ(reason_of(bytes_of_text("GIF89a...")), "not an image: a gif");
+  EXPECT_EQ(reason_of(bytes_of_text("GIF89a...")), "damaged: the gif header is cut off");
   EXPECT_EQ(reason_of({'P', 'K', 3, 4, 0, 0}), "not an image: a zip archive");
   EXPECT_EQ(reason_of({0, 0, 0, 0x18, 'f', 't', 'y', 'p', 'h', 'e', 'i', 'c'}),
             "not an image: a heif picture");

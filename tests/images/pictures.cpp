@@ -154,6 +154,7 @@ Bytes jpeg_file(const Tensor& image, const JpegWriting& writing) {
     encoder.comp_info[0].h_samp_factor = writing.brightness_across;
     encoder.comp_info[0].v_samp_factor = writing.brightness_down;
   }
+  if (writing.rgb) jpeg_set_colorspace(&encoder, JCS_RGB);
   if (writing.ycck) jpeg_set_colorspace(&encoder, JCS_YCCK);
   if (encoder.input_components == 4)
     encoder.write_Adobe_marker = writing.adobe_marker ? TRUE : FALSE;
@@ -199,12 +200,12 @@ Bytes exif_orientation(int orientation, bool big_endian) {
 }
 
 Bytes png_file(std::uint32_t width, std::uint32_t height, int bits, int colour_type,
-               const Bytes& rows, const std::vector<PngChunk>& extra) {
+               const Bytes& rows, const std::vector<PngChunk>& extra, bool interlaced) {
   Bytes file{0x89, 'P', 'N', 'G', '\r', '\n', 0x1a, '\n'};
   Bytes header;
   put_u32(&header, width);
   put_u32(&header, height);
-  for (const int byte : {bits, colour_type, 0, 0, 0})
+  for (const int byte : {bits, colour_type, 0, 0, interlaced ? 1 : 0})
     header.push_back(static_cast<std::uint8_t>(byte));
   put_chunk(&file, {"IHDR", header});
   for (const PngChunk& chunk : extra) put_chunk(&file, chunk);

@@ -31,6 +31,7 @@ struct JpegWriting {
   int restart_rows = 0;
   bool ycck = false;          ///< for four channels
   bool adobe_marker = true;   ///< for four channels
+  bool rgb = false;           ///< three channels are stored as they are
   Bytes app1 = {};            ///< put into an APP1 marker
   int brightness_across = 2;  ///< samples of brightness for one of colour, for three channels
   int brightness_down = 2;
@@ -48,9 +49,9 @@ struct PngChunk {
   Bytes data;
 };
 /// A png of the given header and raw rows (each with its filter byte), written without compression.
-/// `extra` goes before the picture data.
+/// `extra` goes before the picture data. `interlaced`: the rows are those of the seven passes.
 Bytes png_file(std::uint32_t width, std::uint32_t height, int bits, int colour_type,
-               const Bytes& rows, const std::vector<PngChunk>& extra = {});
+               const Bytes& rows, const std::vector<PngChunk>& extra = {}, bool interlaced = false);
 
 /// A grey tiff in one strip, with an orientation.
 Bytes tiff_file(std::uint32_t width, std::uint32_t height, const Bytes& pixels, int orientation,
