@@ -256,7 +256,7 @@ void EntryReader::read_stage_keys(const Row& row, const YamlNode& node,
              fmt::format("'{}' is no stage with work of its own, so '{}' cannot stand beside it",
                          entry.op, key));
     if (key == "columns") {
-      if (row.structure != nullptr && entry.op != "filter")
+      if (row.structure != nullptr && !row.structure->takes_columns)
         refuse(node.keys[i].location,
                fmt::format("'{}' acts on whole samples, not on columns", entry.op));
       entry.columns = read_columns(node.items[i], variables_);

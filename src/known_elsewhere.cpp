@@ -34,20 +34,8 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 17> kKeys{{
     {"num_shards", "here it is the operator 'shard: {rank: auto, world: auto}'"},
 }};
 
-constexpr std::array<std::string_view, 14> kPlanned{"cache",
-                                                    "cutmix",
-                                                    "gaussian_blur",
-                                                    "lmdb",
-                                                    "mixup",
-                                                    "packed",
-                                                    "rand_augment",
-                                                    "tar",
-                                                    "random_crop_decode_resize",
-                                                    "random_erasing",
-                                                    "tfrecord",
-                                                    "random_grayscale",
-                                                    "random_rotation",
-                                                    "copy_to_device"};
+constexpr std::array<std::string_view, 6> kPlanned{"cache", "lmdb",     "packed",
+                                                   "tar",   "tfrecord", "copy_to_device"};
 
 }  // namespace
 

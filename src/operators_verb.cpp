@@ -7,6 +7,7 @@
 #include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
+#include <weir/batch_operator.hpp>
 #include <weir/error.hpp>
 #include <weir/parameters.hpp>
 #include <weir/sample_operator.hpp>
@@ -36,9 +37,10 @@ std::vector<Row> all_rows() {
   std::vector<Row> rows;
   for (const detail::StructureOperator& row : detail::structure_operators())
     rows.push_back({row.name, row.summary,
-                    row.role == Role::source  ? "source"
-                    : row.role == Role::stage ? "stage"
-                                              : "shape",
+                    row.role == Role::source                   ? "source"
+                    : find_batch_operator(row.name) != nullptr ? "batch"
+                    : row.role == Role::stage                  ? "stage"
+                                                               : "shape",
                     row.parameters});
   for (const OperatorSpec& row : operator_table())
     rows.push_back({row.name, row.summary, "sample", row.parameters});

@@ -88,7 +88,8 @@ StructureOperator filter_operator() {
           StructureOperator::Role::stage,
           {keep, label, min_size},
           {},
-          apply_filter};
+          apply_filter,
+          /*takes_columns=*/true};
 }
 
 }  // namespace weir::detail

@@ -9,6 +9,7 @@
 
 #include <fmt/format.h>
 
+#include <weir/batch_operator.hpp>
 #include <weir/error.hpp>
 #include <weir/step.hpp>
 
@@ -112,6 +113,13 @@ AnyStream apply_shard(const AnyStream& stream, const PipelineEntry& entry) {
   return on_any(stream, [&](const auto& typed) { return typed.shard(options); });
 }
 
+AnyStream apply_batch_operator(const AnyStream& stream, const PipelineEntry& entry) {
+  const auto* batches = std::get_if<Stream<Batch<Sample>>>(&stream);
+  if (batches == nullptr) refuse_entry(entry, "works on batches: put it behind 'batch'");
+  const BatchOperatorSpec* spec = find_batch_operator(entry.op);
+  return batches->map(entry.stage, spec->make(entry.parameters, entry.columns), entry.options);
+}
+
 ParameterSpec count_spec(const std::string& name, double low, const std::string& meaning) {
   ParameterSpec spec;
   spec.name = name;
@@ -207,6 +215,14 @@ std::vector<StructureOperator> make_table() {
                     optional_count_spec("items", "elsewhere: items held ready")},
                    {},
                    apply_prefetch});
+  for (const BatchOperatorSpec& spec : batch_operator_table())
+    table.push_back({spec.name,
+                     spec.summary,
+                     Role::stage,
+                     spec.parameters,
+                     {},
+                     apply_batch_operator,
+                     /*takes_columns=*/true});
   std::sort(table.begin(), table.end(),
             [](const auto& left, const auto& right) { return left.name < right.name; });
   return table;

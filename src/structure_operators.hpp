@@ -26,6 +26,7 @@ struct StructureOperator {
   std::vector<ParameterSpec> parameters;
   std::vector<std::string> paths;  ///< parameters that are paths, relative to the file
   AnyStream (*apply)(const AnyStream& stream, const PipelineEntry& entry);
+  bool takes_columns = false;  ///< `columns` may stand beside it
 };
 
 /// Sorted by name.

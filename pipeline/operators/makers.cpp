@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <weir/batch_operators.hpp>
 #include <weir/error.hpp>
 #include <weir/operators.hpp>
 
@@ -56,20 +57,38 @@ void set_duration(Written& written, const char* name, const EmulatedTime& time) 
   if (time) written[name] = {fmt::format("{}s", time->count()), {}};
 }
 
+Written written_of(const DecodeOptions& options) {
+  return {{"channels", value(options.channels)},
+          {"alpha", value(options.alpha)},
+          {"background", value(options.background)},
+          {"depth", value(options.depth)},
+          {"exif", value(options.exif)},
+          {"on_damaged", value(options.on_damaged)},
+          {"max_pixels", value(options.max_pixels)},
+          {"max_bytes", value(options.max_bytes)},
+          {"max_scans", value(options.max_scans)}};
+}
+
+SampleMap make_adjustment(const char* name, const AdjustOptions& options) {
+  return make(name,
+              {{"factor", value(options.factor)}, {"probability", value(options.probability)}},
+              options.columns);
+}
+
 }  // namespace
 
 SampleMap decode(const DecodeOptions& options) {
-  return make("decode",
-              {{"channels", value(options.channels)},
-               {"alpha", value(options.alpha)},
-               {"background", value(options.background)},
-               {"depth", value(options.depth)},
-               {"exif", value(options.exif)},
-               {"on_damaged", value(options.on_damaged)},
-               {"max_pixels", value(options.max_pixels)},
-               {"max_bytes", value(options.max_bytes)},
-               {"max_scans", value(options.max_scans)}},
-              options.columns);
+  return make("decode", written_of(options), options.columns);
+}
+
+SampleMap random_crop_decode_resize(const RandomCropDecodeResizeOptions& options) {
+  Written written = written_of(options.decode);
+  written["size"] = value(options.size);
+  written["scale"] = value(options.scale);
+  written["ratio"] = value(options.ratio);
+  written["interpolation"] = value(options.interpolation);
+  written["antialias"] = value(options.antialias);
+  return make("random_crop_decode_resize", std::move(written), options.decode.columns);
 }
 
 SampleMap resize(const ResizeOptions& options) {
@@ -123,6 +142,113 @@ SampleMap color_jitter(const ColorJitterOptions& options) {
               options.columns);
 }
 
+SampleMap random_grayscale(const RandomGrayscaleOptions& options) {
+  return make("random_grayscale", {{"probability", value(options.probability)}}, options.columns);
+}
+
+SampleMap invert(const ChangeOptions& options) {
+  return make("invert", {{"probability", value(options.probability)}}, options.columns);
+}
+
+SampleMap equalize(const ChangeOptions& options) {
+  return make("equalize", {{"probability", value(options.probability)}}, options.columns);
+}
+
+SampleMap autocontrast(const AutocontrastOptions& options) {
+  return make("autocontrast",
+              {{"cutoff", value(options.cutoff)}, {"probability", value(options.probability)}},
+              options.columns);
+}
+
+SampleMap solarize(const SolarizeOptions& options) {
+  return make(
+      "solarize",
+      {{"threshold", value(options.threshold)}, {"probability", value(options.probability)}},
+      options.columns);
+}
+
+SampleMap posterize(const PosterizeOptions& options) {
+  return make("posterize",
+              {{"bits", value(options.bits)}, {"probability", value(options.probability)}},
+              options.columns);
+}
+
+SampleMap adjust_brightness(const AdjustOptions& options) {
+  return make_adjustment("adjust_brightness", options);
+}
+
+SampleMap adjust_contrast(const AdjustOptions& options) {
+  return make_adjustment("adjust_contrast", options);
+}
+
+SampleMap adjust_saturation(const AdjustOptions& options) {
+  return make_adjustment("adjust_saturation", options);
+}
+
+SampleMap adjust_sharpness(const AdjustOptions& options) {
+  return make_adjustment("adjust_sharpness", options);
+}
+
+SampleMap adjust_hue(const AdjustHueOptions& options) {
+  return make("adjust_hue",
+              {{"turn", value(options.turn)}, {"probability", value(options.probability)}},
+              options.columns);
+}
+
+SampleMap gaussian_blur(const GaussianBlurOptions& options) {
+  return make("gaussian_blur",
+              {{"kernel_size", value(options.kernel_size)},
+               {"sigma", value(options.sigma)},
+               {"probability", value(options.probability)}},
+              options.columns);
+}
+
+SampleMap random_rotation(const RandomRotationOptions& options) {
+  return make("random_rotation",
+              {{"degrees", value(options.degrees)},
+               {"interpolation", value(options.interpolation)},
+               {"expand", value(options.expand)},
+               {"center", value(options.center)},
+               {"fill", value(options.fill)}},
+              options.columns);
+}
+
+SampleMap random_erasing(const RandomErasingOptions& options) {
+  return make("random_erasing",
+              {{"probability", value(options.probability)},
+               {"scale", value(options.scale)},
+               {"ratio", value(options.ratio)},
+               {"value", value(options.value)},
+               {"noise", value(options.noise)}},
+              options.columns);
+}
+
+SampleMap cutout(const CutoutOptions& options) {
+  return make("cutout",
+              {{"length", value(options.length)},
+               {"patches", value(options.patches)},
+               {"value", value(options.value)}},
+              options.columns);
+}
+
+SampleMap rand_augment(const RandAugmentOptions& options) {
+  return make("rand_augment",
+              {{"num_ops", value(options.num_ops)},
+               {"magnitude", value(options.magnitude)},
+               {"num_magnitude_bins", value(options.num_magnitude_bins)},
+               {"interpolation", value(options.interpolation)},
+               {"fill", value(options.fill)}},
+              options.columns);
+}
+
+SampleMap trivial_augment_wide(const TrivialAugmentWideOptions& options) {
+  return make("trivial_augment_wide",
+              {{"num_magnitude_bins", value(options.num_magnitude_bins)},
+               {"interpolation", value(options.interpolation)},
+               {"fill", value(options.fill)}},
+              options.columns);
+}
+
 SampleMap pad(const PadOptions& options) {
   return make("pad",
               {{"padding", value(options.padding)},
@@ -146,8 +272,23 @@ SampleMap hwc_to_chw(const HwcToChwOptions& options) {
   return make("hwc_to_chw", {}, options.columns);
 }
 
+SampleMap convert_dtype(const ConvertDTypeOptions& options) {
+  return make(
+      "convert_dtype",
+      {{"dtype", Value{std::string(name_of(options.dtype)), {}}}, {"scale", value(options.scale)}},
+      options.columns);
+}
+
+SampleMap label_map(const LabelMapOptions& options) {
+  Written written{{"to", value(options.to)}, {"from", value(options.from)}};
+  if (options.other) written["other"] = value(*options.other);
+  return make("label_map", std::move(written), options.columns);
+}
+
 SampleMap one_hot(const OneHotOptions& options) {
-  return make("one_hot", {{"classes", value(options.classes)}}, options.columns);
+  return make("one_hot",
+              {{"classes", value(options.classes)}, {"smoothing", value(options.smoothing)}},
+              options.columns);
 }
 
 SampleMap emulate(const EmulateOptions& options) {
@@ -157,6 +298,41 @@ SampleMap emulate(const EmulateOptions& options) {
   if (options.stream) written["stream"] = value(*options.stream);
   if (options.limit) written["limit"] = value(*options.limit);
   return make("emulate", std::move(written), {});
+}
+
+namespace {
+
+BatchMap make_batch(const char* name, Written written, std::int64_t classes,
+                    const Columns& columns) {
+  const BatchOperatorSpec* spec = find_batch_operator(name);
+  if (classes != 0) written["classes"] = value(classes);
+  return spec->make(Parameters(name, spec->parameters, written, Location{}), columns);
+}
+
+Written written_of(const MixupOptions& options) {
+  return {{"alpha", value(options.alpha)},
+          {"probability", value(options.probability)},
+          {"labels", {options.labels, {}}}};
+}
+
+}  // namespace
+
+BatchMap mixup(const MixupOptions& options) {
+  return make_batch("mixup", written_of(options), options.classes, options.columns);
+}
+
+BatchMap cutmix(const CutmixOptions& options) {
+  return make_batch("cutmix", written_of(options), options.classes, options.columns);
+}
+
+BatchMap mixup_or_cutmix(const MixupOrCutmixOptions& options) {
+  return make_batch("mixup_or_cutmix",
+                    {{"mixup_alpha", value(options.mixup_alpha)},
+                     {"cutmix_alpha", value(options.cutmix_alpha)},
+                     {"cutmix_share", value(options.cutmix_share)},
+                     {"probability", value(options.probability)},
+                     {"labels", {options.labels, {}}}},
+                    options.classes, options.columns);
 }
 
 }  // namespace weir

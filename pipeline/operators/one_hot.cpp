@@ -15,8 +15,11 @@ constexpr const char* kName = "one_hot";
 
 class OneHot final : public SampleOperator {
  public:
-  OneHot(std::int64_t classes, std::vector<std::string> columns)
-      : classes_(classes), columns_(std::move(columns)) {}
+  OneHot(std::int64_t classes, double smoothing, std::vector<std::string> columns)
+      : classes_(classes),
+        off_(static_cast<float>(smoothing / static_cast<double>(classes))),
+        on_(static_cast<float>(1.0 - smoothing + smoothing / static_cast<double>(classes))),
+        columns_(std::move(columns)) {}
 
   void apply(Sample& sample, Context& context) const override {
     for (const std::string& column : columns_) {
@@ -28,8 +31,8 @@ class OneHot final : public SampleOperator {
       }
       Tensor result = context.allocate(column, Shape{classes_}, DType::f32);
       float* values = result.data<float>();
-      std::fill_n(values, classes_, 0.0F);
-      values[label] = 1.0F;
+      std::fill_n(values, classes_, off_);
+      values[label] = on_;
       sample.set(column, std::move(result));
     }
   }
@@ -52,6 +55,8 @@ class OneHot final : public SampleOperator {
   }
 
   std::int64_t classes_;
+  float off_;
+  float on_;
   std::vector<std::string> columns_;
 };
 
@@ -64,9 +69,16 @@ OperatorSpec one_hot_spec() {
                           .type = ParameterType::integer,
                           .low = 1,
                           .high = 1 << 24,
-                          .meaning = "number of classes"}},
+                          .meaning = "number of classes"},
+                         {.name = "smoothing",
+                          .type = ParameterType::share,
+                          .fallback = "0",
+                          .low = 0,
+                          .high = 1,
+                          .meaning = "label smoothing: the share that all classes get alike"}},
           .make = [](const Parameters& parameters, const std::vector<std::string>& columns) {
             return SampleMap(std::make_shared<const OneHot>(parameters.integer("classes"),
+                                                            parameters.number("smoothing"),
                                                             columns_or(columns, "label")));
           }};
 }

@@ -23,10 +23,15 @@ TEST(OperatorTable, IsSortedCompleteAndDescribed) {
       EXPECT_FALSE(parameter.meaning.empty()) << spec.name << " " << parameter.name;
     }
   }
-  EXPECT_THAT(names, testing::ElementsAre(
-                         "center_crop", "color_jitter", "decode", "emulate", "hwc_to_chw",
-                         "normalize", "one_hot", "pad", "random_crop", "random_horizontal_flip",
-                         "random_resized_crop", "random_vertical_flip", "resize", "to_float"));
+  EXPECT_THAT(
+      names, testing::ElementsAre(
+                 "adjust_brightness", "adjust_contrast", "adjust_hue", "adjust_saturation",
+                 "adjust_sharpness", "autocontrast", "center_crop", "color_jitter", "convert_dtype",
+                 "cutout", "decode", "emulate", "equalize", "gaussian_blur", "hwc_to_chw", "invert",
+                 "label_map", "normalize", "one_hot", "pad", "posterize", "rand_augment",
+                 "random_crop", "random_crop_decode_resize", "random_erasing", "random_grayscale",
+                 "random_horizontal_flip", "random_resized_crop", "random_rotation",
+                 "random_vertical_flip", "resize", "solarize", "to_float", "trivial_augment_wide"));
   EXPECT_EQ(find_operator("decoed"), nullptr);
 }
 
@@ -93,6 +98,58 @@ TEST(Makers, BuildWhatThePipelineFileBuilds) {
   EXPECT_EQ(
       apply(one_hot({.classes = 3, .columns = {"target"}}), std::move(sample))["target"].shape(),
       (Shape{3}));
+}
+
+TEST(Makers, OfChangesBuildWhatThePipelineFileBuilds) {
+  const Tensor image = picture(40, 50);
+  const Written factor{{"factor", number(1.7)}};
+  const std::vector<std::pair<SampleMap, SampleMap>> pairs{
+      {random_grayscale({.probability = 0.7}),
+       make_operator("random_grayscale", {{"probability", number(0.7)}})},
+      {invert({.probability = 0.5}), make_operator("invert", {{"probability", number(0.5)}})},
+      {equalize(), make_operator("equalize")},
+      {autocontrast({.cutoff = 0.1}), make_operator("autocontrast", {{"cutoff", number(0.1)}})},
+      {solarize({.threshold = 90}), make_operator("solarize", {{"threshold", whole(90)}})},
+      {posterize({.bits = 3}), make_operator("posterize", {{"bits", whole(3)}})},
+      {adjust_brightness({.factor = 1.7}), make_operator("adjust_brightness", factor)},
+      {adjust_contrast({.factor = 1.7}), make_operator("adjust_contrast", factor)},
+      {adjust_saturation({.factor = 1.7}), make_operator("adjust_saturation", factor)},
+      {adjust_sharpness({.factor = 1.7}), make_operator("adjust_sharpness", factor)},
+      {adjust_hue({.turn = 0.2}), make_operator("adjust_hue", {{"turn", number(0.2)}})},
+      {gaussian_blur({.kernel_size = {3, 5}, .sigma = 1.2}),
+       make_operator("gaussian_blur", {{"kernel_size", list({3, 5})}, {"sigma", number(1.2)}})},
+      {random_rotation({.degrees = 30,
+                        .interpolation = Interpolation::linear,
+                        .center = {4, 5},
+                        .fill = {1, 2, 3}}),
+       make_operator("random_rotation", {{"degrees", whole(30)},
+                                         {"interpolation", text("linear")},
+                                         {"center", list({4, 5})},
+                                         {"fill", list({1, 2, 3})}})},
+      {random_erasing({.probability = 1, .scale = {0.2, 0.3}, .noise = true}),
+       make_operator(
+           "random_erasing",
+           {{"probability", whole(1)}, {"scale", list({0.2, 0.3})}, {"noise", flag(true)}})},
+      {random_erasing({.probability = 1}),
+       make_operator("random_erasing", {{"probability", whole(1)}})},
+      {cutout({.length = 9, .patches = 2, .value = 7}),
+       make_operator("cutout", {{"length", whole(9)}, {"patches", whole(2)}, {"value", whole(7)}})},
+      {rand_augment({.num_ops = 3, .fill = 9}),
+       make_operator("rand_augment", {{"num_ops", whole(3)}, {"fill", whole(9)}})},
+      {rand_augment(), make_operator("rand_augment")},
+      {trivial_augment_wide(), make_operator("trivial_augment_wide")},
+      {convert_dtype({.dtype = DType::u16, .scale = PixelScale::none}),
+       make_operator("convert_dtype", {{"dtype", text("u16")}, {"scale", text("none")}})},
+      {label_map({.to = {5, 6}, .other = 9, .columns = {"image"}}),
+       make_operator("label_map", {{"to", list({5, 6})}, {"other", whole(9)}}, {"image"})}};
+  for (std::size_t i = 0; i < pairs.size(); ++i) {
+    for (std::uint64_t id = 0; id < 4; ++id) {
+      const Tensor a = apply_to_image(pairs[i].first, image, {.sample_id = id});
+      const Tensor b = apply_to_image(pairs[i].second, image, {.sample_id = id});
+      ASSERT_EQ(a.shape(), b.shape()) << i;
+      ASSERT_EQ(std::memcmp(a.bytes(), b.bytes(), a.size_bytes()), 0) << i;
+    }
+  }
 }
 
 TEST(Makers, TakeTheDefaultsOfThePipelineFile) {
