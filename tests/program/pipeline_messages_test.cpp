@@ -124,7 +124,7 @@ const std::vector<Mistake> kMistakes{
     {"unknown_operator",
      entries("  - range: {count: 2}\n  - decoed: {}\n"),
      "4:5",
-     {"unknown operator 'decoed'", "did you mean 'decode'?", "Known: batch, "}},
+     {"unknown operator 'decoed'", "did you mean 'decode'?", "Known: adjust_brightness, "}},
     {"torch_name",
      entries("  - range: {count: 2}\n  - RandomResizedCrop: {size: 4}\n"),
      "4:5",
