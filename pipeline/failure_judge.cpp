@@ -7,6 +7,8 @@
 #include <system_error>
 #include <utility>
 
+#include "pipeline/quarantine_list.hpp"
+
 namespace weir::detail {
 namespace {
 
@@ -17,22 +19,6 @@ std::string percent(double share) {
   char text[32];
   std::snprintf(text, sizeof text, "%.3g %%", share * 100);
   return text;
-}
-
-/// One line whatever bytes the text has.
-std::string one_line(const std::string& text) {
-  std::string line;
-  for (const char c : text) {
-    if (c == '\n')
-      line += "\\n";
-    else if (c == '\t')
-      line += "\\t";
-    else if (c == '\\')
-      line += "\\\\";
-    else
-      line += c;
-  }
-  return line;
 }
 
 }  // namespace
@@ -144,8 +130,8 @@ void FailureJudge::quarantine(const FailureNote& note) {
   if (quarantine_path_.empty() || !quarantined_.insert(note.info.sample_id).second) return;
   if (!quarantine_file_.is_open())
     quarantine_file_.open(quarantine_path_, resumed_ ? std::ios::app : std::ios::trunc);
-  quarantine_file_ << one_line(source_->describe(note.info.sample_id)) << '\t' << note.stage << '\t'
-                   << one_line(note.reason) << '\n'
+  quarantine_file_ << quarantine_line(source_->describe(note.info.sample_id), note.stage,
+                                      note.reason)
                    << std::flush;
   if (!quarantine_file_)
     throw Error(ErrorKind::cannot, quarantine_path_,

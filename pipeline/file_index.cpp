@@ -19,6 +19,8 @@
 
 #include <weir/error.hpp>
 
+#include "pipeline/quarantine_list.hpp"
+
 namespace weir {
 namespace {
 
@@ -271,7 +273,10 @@ FileIndex FileIndex::list(const std::string& root, const FilesOptions& options) 
   index.ends_ = std::move(lister.ends);
   index.ends_.shrink_to_fit();
   index.hidden_skipped_ = lister.hidden;
-  if (options.labels == Labels::none) return index;
+  if (options.labels == Labels::none) {
+    index.leave_out(options.quarantine);
+    return index;
+  }
 
   // Neighbours share their folder, so a class is looked up once a folder and not once a file.
   const auto folder_of = [&](std::uint64_t entry) -> std::string_view {
@@ -303,7 +308,44 @@ FileIndex FileIndex::list(const std::string& root, const FilesOptions& options) 
     last = folder;
     index.labels_.push_back(number);
   }
+  index.leave_out(options.quarantine);
   return index;
+}
+
+void FileIndex::leave_out(const std::string& quarantine) {
+  if (quarantine.empty()) return;
+  quarantine_ = quarantine;
+  const std::vector<std::string> listed = detail::read_quarantine_list(quarantine);
+  const std::set<std::string_view> bad(listed.begin(), listed.end());
+  const std::string root = detail::quarantine_key(root_);
+  // Those that stay first, then the others, each in their order.
+  std::vector<std::uint64_t> order;
+  std::vector<std::uint64_t> others;
+  for (std::uint64_t entry = 0; entry < ends_.size(); ++entry) {
+    std::string key = root;
+    if (!key.ends_with('/')) key.push_back('/');
+    key.append(relative(entry));
+    (bad.contains(key) ? others : order).push_back(entry);
+  }
+  if (others.empty()) return;
+  left_out_ = others.size();
+  if (order.empty())
+    throw Error(ErrorKind::usage, root_, "every file is left out by the list " + quarantine);
+  order.insert(order.end(), others.begin(), others.end());
+  std::string names;
+  names.reserve(names_.size());
+  std::vector<std::uint64_t> ends;
+  ends.reserve(ends_.size());
+  std::vector<std::int32_t> labels;
+  labels.reserve(labels_.size());
+  for (const std::uint64_t entry : order) {
+    names.append(relative(entry));
+    ends.push_back(names.size());
+    if (!labels_.empty()) labels.push_back(labels_[entry]);
+  }
+  names_ = std::move(names);
+  ends_ = std::move(ends);
+  labels_ = std::move(labels);
 }
 
 FileIndex FileIndex::read_list(const std::string& list_file, const std::string& classes_file) {

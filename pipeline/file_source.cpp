@@ -69,9 +69,16 @@ class FileSource final : public detail::Source {
   }
   void forget(int descriptor) const override { ::close(descriptor); }
   [[nodiscard]] std::string remark() const override {
-    if (index_->hidden_skipped() == 0) return {};
-    return std::to_string(index_->hidden_skipped()) + " hidden entries of " + index_->root() +
-           " skipped";
+    std::string text;
+    if (index_->hidden_skipped() > 0)
+      text = std::to_string(index_->hidden_skipped()) + " hidden entries of " + index_->root() +
+             " skipped";
+    if (index_->quarantine().empty()) return text;
+    if (!text.empty()) text += "; ";
+    return text + index_->quarantine() +
+           (index_->left_out() > 0
+                ? " leaves out " + std::to_string(index_->left_out()) + " bad files"
+                : std::string(" leaves out no file"));
   }
 
  private:
@@ -131,12 +138,12 @@ class OpenFile {
 };
 
 File read_file(Path path) {
-  Buffer bytes = OpenFile(path).read();
+  Buffer bytes = detail::read_bytes(path);
   return File(std::move(path), std::move(bytes));
 }
 
 Sample read_sample(Path path, Context& context) {
-  Buffer bytes = OpenFile(path).read();
+  Buffer bytes = detail::read_bytes(path);
   Sample sample;
   const Shape shape{static_cast<std::int64_t>(bytes.size())};
   sample.set("image", Tensor(shape, DType::u8, std::move(bytes), 0));
@@ -179,6 +186,8 @@ Path::~Path() {
 }
 
 namespace detail {
+
+Buffer read_bytes(Path& path) { return OpenFile(path).read(); }
 
 std::shared_ptr<Step> read_step(std::shared_ptr<const Step> previous, StageOptions options,
                                 bool as_samples) {

@@ -33,9 +33,10 @@ std::string usage_text() {
   text += fmt::format("  {:<24}  {}\n", "--version", "the version");
   text +=
       "\nResults go to standard output, everything else to standard error.\n"
-      "Exit status: 0 done; 1 the data or a stage failed, or a bound of sim was missed; 2 wrong\n"
-      "usage, configuration or tuned file; 3 not possible here; 128 + n on signal n.\n"
-      "Not in this version: diagnose, scan.\n";
+      "Exit status: 0 done; 1 the data or a stage failed, scan found bad files, or a bound of sim\n"
+      "was missed; 2 wrong usage, configuration or tuned file; 3 not possible here; 128 + n on\n"
+      "signal n.\n"
+      "Not in this version: diagnose.\n";
   return text;
 }
 

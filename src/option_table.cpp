@@ -7,21 +7,25 @@ namespace {
 
 std::vector<OptionSpec> make_table() {
   const std::vector<std::string> files{"run", "tune", "check", "preview"};
+  const std::vector<std::string> data{"run", "tune", "check", "preview", "scan"};
+  const std::vector<std::string> machine{"run", "tune", "check", "scan"};
+  const std::vector<std::string> scan{"scan"};
   const std::vector<std::string> plans{"run", "tune", "check"};
   const std::vector<std::string> runs{"run", "tune"};
   const std::vector<std::string> pins{"run", "tune", "machine"};
   const std::vector<std::string> run{"run"};
   const std::vector<std::string> preview{"preview"};
   const std::vector<std::string> sim{"sim"};
-  const std::vector<std::string> quiet{"run", "tune", "check", "preview", "sim"};
+  const std::vector<std::string> quiet{"run", "tune", "check", "preview", "scan", "sim"};
   const std::vector<std::string> tables{"run",       "tune",     "check", "preview",
                                         "operators", "policies", "sim",   "machine"};
   return {
-      {"--data", "DIR", "short for --set data=DIR", files},
-      {"--set", "NAME=VALUE", "a variable of the file", files, true},
-      {"--workers", "N|auto", "threads for all stages together", plans},
-      {"--oversubscribe", "", "allow more workers than the machine's budget, for emulation", plans},
-      {"--memory", "SIZE|auto", "most bytes held by the pipeline, as 2GiB", plans},
+      {"--data", "DIR", "short for --set data=DIR", data},
+      {"--set", "NAME=VALUE", "a variable of the file", data, true},
+      {"--workers", "N|auto", "threads for all stages together", machine},
+      {"--oversubscribe", "", "allow more workers than the machine's budget, for emulation",
+       machine},
+      {"--memory", "SIZE|auto", "most bytes held by the pipeline, as 2GiB", machine},
       {"--epochs", "E", "end after so many epochs (run: 1 unless another end is given)", runs},
       {"--steps", "S", "end after so many batches", runs},
       {"--seconds", "T", "end after this time (tune: 60)", runs},
@@ -42,6 +46,10 @@ std::vector<OptionSpec> make_table() {
       {"--resume", "FILE", "go on from a saved position", run},
       {"--log", "FILE", "decision log, JSON lines", {"run", "tune", "sim"}},
       {"--quarantine", "FILE|none", "list of the bad samples (NAME.quarantine.txt)", runs},
+      {"--quick", "", "headers alone, no picture is decoded", scan},
+      {"--duplicates", "", "find files of the same content", scan},
+      {"--all", "", "show every file, not only what is bad or noted", scan},
+      {"--quarantine", "FILE|none", "list of the bad files (NAME.quarantine.txt)", scan},
       {"--cold", "", "drop the data set's pages from the cache first", runs},
       {"--count", "N", "how many samples (16)", preview},
       {"--out", "FILE.png", "where the sheet goes (NAME.preview.png)", preview},
@@ -54,10 +62,10 @@ std::vector<OptionSpec> make_table() {
       {"--plot", "FILE.html", "rate and workers over time, as one page", sim},
       {"--live", "", "on the live runtime: timed waits stand in for the work", sim},
       {"--replay", "LOG", "make the decisions of a decision log again, and compare", sim},
-      {"--progress", "auto|always|never", "the line on standard error", runs},
+      {"--progress", "auto|always|never", "the line on standard error", {"run", "tune", "scan"}},
       {"--quiet", "", "results alone, no progress and no remarks", quiet},
       {"--json", "", "one JSON document on standard output", tables},
-      {"--json", "", "one JSON document on standard output", {"explain"}},
+      {"--json", "", "one JSON document on standard output", {"explain", "scan"}},
       {"--headroom", "", "replay cached batches", {"diagnose"}, false, true},
       {"--pin", "none|cache_domain|core|node", "what workers are bound to (cache_domain)", pins},
       {"--device", "none|host|cuda|auto[:INDEX]", "where batches go (none)", runs, false, true},

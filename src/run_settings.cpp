@@ -24,36 +24,6 @@ constexpr std::uint64_t kMostWorkers = 1024;
   throw Error(ErrorKind::usage, where, what);
 }
 
-void take_machine(const CommandLine& line, Options& options) {
-  if (line.has("--workers")) {
-    options.workers = std::nullopt;
-    if (line.text("--workers") != "auto") {
-      // Read by hand so that "auto" stands among what is allowed.
-      const std::string text = *line.text("--workers");
-      const bool digits = !text.empty() && text.size() < 10 &&
-                          text.find_first_not_of("0123456789") == std::string::npos;
-      const std::uint64_t workers = digits ? std::stoull(text) : 0;
-      if (workers < 1 || workers > kMostWorkers)
-        line.reject("--workers", fmt::format("auto or a whole number from 1 to {}", kMostWorkers));
-      options.workers = static_cast<int>(workers);
-    }
-  }
-  if (line.has("--oversubscribe")) options.oversubscribe = true;
-  if (const auto memory = line.text("--memory")) {
-    options.memory_bytes = std::nullopt;
-    if (*memory != "auto") {
-      options.memory_bytes = parse_size_bytes(*memory);
-      if (options.memory_bytes.value_or(0) == 0)
-        line.reject("--memory", "auto or a size, as 512MiB or 2GiB");
-    }
-  }
-  if (line.has("--inline")) options.run_inline = true;
-  constexpr PlacementMode kModes[] = {PlacementMode::none, PlacementMode::cache_domain,
-                                      PlacementMode::core, PlacementMode::node};
-  if (const auto mode = line.choice("--pin", {"none", "cache_domain", "core", "node"}))
-    options.pin = kModes[*mode];
-}
-
 void take_data(const CommandLine& line, Options& options) {
   if (const auto seed = line.count("--seed", 0, UINT64_MAX)) options.seed = *seed;
   if (const auto order = line.choice("--order", {"input", "any"}))
@@ -111,6 +81,36 @@ bool tolerates_bad_samples(const Pipeline& pipeline) {
 }
 
 }  // namespace
+
+void take_machine(const CommandLine& line, Options& options) {
+  if (line.has("--workers")) {
+    options.workers = std::nullopt;
+    if (line.text("--workers") != "auto") {
+      // Read by hand so that "auto" stands among what is allowed.
+      const std::string text = *line.text("--workers");
+      const bool digits = !text.empty() && text.size() < 10 &&
+                          text.find_first_not_of("0123456789") == std::string::npos;
+      const std::uint64_t workers = digits ? std::stoull(text) : 0;
+      if (workers < 1 || workers > kMostWorkers)
+        line.reject("--workers", fmt::format("auto or a whole number from 1 to {}", kMostWorkers));
+      options.workers = static_cast<int>(workers);
+    }
+  }
+  if (line.has("--oversubscribe")) options.oversubscribe = true;
+  if (const auto memory = line.text("--memory")) {
+    options.memory_bytes = std::nullopt;
+    if (*memory != "auto") {
+      options.memory_bytes = parse_size_bytes(*memory);
+      if (options.memory_bytes.value_or(0) == 0)
+        line.reject("--memory", "auto or a size, as 512MiB or 2GiB");
+    }
+  }
+  if (line.has("--inline")) options.run_inline = true;
+  constexpr PlacementMode kModes[] = {PlacementMode::none, PlacementMode::cache_domain,
+                                      PlacementMode::core, PlacementMode::node};
+  if (const auto mode = line.choice("--pin", {"none", "cache_domain", "core", "node"}))
+    options.pin = kModes[*mode];
+}
 
 RunSettings run_settings(const CommandLine& line, const std::string& verb) {
   RunSettings settings{load_pipeline(line.argument(), variables_of(line)), {}, {}, {}, {}};

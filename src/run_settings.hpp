@@ -27,6 +27,10 @@ struct RunSettings {
   ProgressMode progress = ProgressMode::automatic;
 };
 
+/// Puts --workers, --oversubscribe, --memory, --inline and --pin into `options`, where they are
+/// given. Throws Error(usage).
+void take_machine(const CommandLine& line, Options& options);
+
 /// Throws Error(usage) naming the option or the place in the file.
 [[nodiscard]] RunSettings run_settings(const CommandLine& line, const std::string& verb);
 

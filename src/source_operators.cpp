@@ -23,6 +23,7 @@ AnyStream apply_files(const AnyStream&, const PipelineEntry& entry) {
   options.pattern = text_or_nothing(entry.parameters, "pattern");
   options.recursive = entry.parameters.flag("recursive");
   options.classes_file = text_or_nothing(entry.parameters, "classes");
+  options.quarantine = text_or_nothing(entry.parameters, "quarantine");
   if (entry.parameters.text("labels") == "parent_folder") options.labels = Labels::parent_folder;
   if (!options.classes_file.empty() && options.labels == Labels::none)
     entry.parameters.reject("classes", "there are no classes without labels: parent_folder");
@@ -110,8 +111,10 @@ std::vector<StructureOperator> source_operators() {
        Role::source,
        {text_spec("root", "", "the folder, relative to this file"),
         text_spec("pattern", "none", "which names, as *.jpg or train/**/*.png; none: all"),
-        labels_spec(), recursive_spec(), classes},
-       {"root", "classes"},
+        labels_spec(), recursive_spec(), classes,
+        text_spec("quarantine", "none",
+                  "list of bad files to leave out, as weir scan and runs write it")},
+       {"root", "classes", "quarantine"},
        apply_files},
       {"list",
        "the files that a list names, one path[,label] a line, in its order",

@@ -24,6 +24,18 @@ std::span<const Verb> verbs() {
        "a contact sheet of the first samples with their labels",
        {"PIPELINE.yaml"},
        preview_verb},
+      {"scan",
+       "find every bad file of a folder or a pipeline before a training does",
+       {"DIR|PIPELINE.yaml"},
+       scan_verb,
+       "Examples:\n"
+       "  weir scan photos                        decode everything, list what is bad and odd\n"
+       "  weir scan photos --quick                look at headers alone\n"
+       "  weir scan train.yaml --data /photos     by the rules of the pipeline's own decode\n"
+       "  weir scan photos --duplicates --json | jq .duplicates\n"
+       "  weir scan photos --quarantine bad.txt   and leave them out of runs with\n"
+       "                                          - files: {root: photos, quarantine: bad.txt}\n"
+       "Exit status 1: bad files were found."},
       {"sim",
        "policies side by side on a simulated machine",
        {"FILE|all", false, true},
@@ -70,7 +82,7 @@ const Verb* find_verb(std::string_view name) {
 }
 
 bool planned_verb(std::string_view name) {
-  constexpr std::array<std::string_view, 2> kPlanned{"diagnose", "scan"};
+  constexpr std::array<std::string_view, 1> kPlanned{"diagnose"};
   return std::find(kPlanned.begin(), kPlanned.end(), name) != kPlanned.end();
 }
 

@@ -28,6 +28,7 @@ struct Verb {
 [[nodiscard]] int tune_verb(const CommandLine& line, SignalWatch& signals);
 [[nodiscard]] int check_verb(const CommandLine& line, SignalWatch& signals);
 [[nodiscard]] int preview_verb(const CommandLine& line, SignalWatch& signals);
+[[nodiscard]] int scan_verb(const CommandLine& line, SignalWatch& signals);
 [[nodiscard]] int explain_verb(const CommandLine& line, SignalWatch& signals);
 [[nodiscard]] int operators_verb(const CommandLine& line, SignalWatch& signals);
 [[nodiscard]] int policies_verb(const CommandLine& line, SignalWatch& signals);

@@ -117,6 +117,9 @@ ImageHeader read_gif_header(Bytes bytes) {
       return header;
     }
     if (kind == kExtension) {
+      // What stands before the first picture says whether it has a transparent colour.
+      const bool has_control = reader.u8(at + 1) == GRAPHICS_EXT_FUNC_CODE;
+      if (pictures == 0 && has_control && (reader.u8(at + 3) & 1U) != 0) header.channels = 4;
       at = behind_blocks(reader, at + 2);
     } else if (kind == kPicture) {
       if (!reader.has(at, 11)) break;

@@ -121,7 +121,9 @@ ImageFacts look_at_image(std::span<const std::byte> bytes, const DecodeRules& ru
     const ImageHeader header = header_of(bytes, facts.format, rules);
     facts.height = header.height;
     facts.width = header.width;
+    facts.channels = header.channels;
     facts.bits = header.bits;
+    facts.animated = header.animated;
     orientation = header.orientation;
   }
   if (rules.apply_exif && orientation >= kFirstTurned) std::swap(facts.height, facts.width);

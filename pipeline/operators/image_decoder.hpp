@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include <weir/export.hpp>
 #include <weir/operators.hpp>
 #include <weir/tensor.hpp>
 
@@ -38,20 +39,23 @@ using AllocateImage = std::function<Tensor(const Shape& shape, DType dtype)>;
 
 /// Decodes the bytes of an image file of any known format. Throws BadSample with the reason. Only
 /// the final picture is made with `allocate`.
-[[nodiscard]] DecodedImage decode_image(std::span<const std::byte> bytes, const DecodeRules& rules,
-                                        const AllocateImage& allocate);
+[[nodiscard]] WEIR_EXPORT DecodedImage decode_image(std::span<const std::byte> bytes,
+                                                    const DecodeRules& rules,
+                                                    const AllocateImage& allocate);
 
 /// What a file tells before its pixels are decoded.
 struct ImageFacts {
   ImageFormat format = ImageFormat::unknown;
   std::int64_t height = 0;  ///< upright, where the orientation is applied
   std::int64_t width = 0;
-  int channels = 0;  ///< in the file; 0: only decoding tells
+  int channels = 0;  ///< in the file, opacity included
   int bits = 8;      ///< per channel
+  bool animated = false;
 };
 
 /// Looks at the header alone, with the limits and reasons of decode_image(). Throws BadSample.
-[[nodiscard]] ImageFacts look_at_image(std::span<const std::byte> bytes, const DecodeRules& rules);
+[[nodiscard]] WEIR_EXPORT ImageFacts look_at_image(std::span<const std::byte> bytes,
+                                                   const DecodeRules& rules);
 
 /// Decodes what is not a jpeg, by OpenCV and giflib, without applying an orientation. Requires: the
 /// header was read and is within the limits.

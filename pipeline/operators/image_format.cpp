@@ -109,11 +109,14 @@ ImageHeader png_header(Bytes bytes) {
   header.height = reader.u32(20);
   header.bits = static_cast<int>(reader.u8(24)) == 16 ? 16 : 8;
   constexpr std::uint32_t kGrey = 0;
+  const std::uint32_t colour_type = reader.u8(25);
+  header.channels = ((colour_type & 2U) != 0 ? 3 : 1) + ((colour_type & 4U) != 0 ? 1 : 0);
   for (std::size_t at = 8; reader.has(at, 12);) {
     const std::size_t length = reader.u32(at);
     if (reader.matches(at + 4, "eXIf"))
       header.orientation = exif_orientation(reader.part(at + 8, length));
-    if (reader.matches(at + 4, "tRNS") && reader.u8(25) == kGrey && length == 2) {
+    if (reader.matches(at + 4, "tRNS") && (colour_type & 4U) == 0) ++header.channels;
+    if (reader.matches(at + 4, "tRNS") && colour_type == kGrey && length == 2) {
       const std::uint32_t most = (1U << std::min<std::uint32_t>(reader.u8(24), 16U)) - 1;
       const std::uint32_t shade = reader.u16(at + 8) & most;
       header.transparent_shade = most < 255 ? shade * 255 / std::max(most, 1U) : shade;
@@ -138,8 +141,11 @@ ImageHeader webp_header(Bytes bytes) {
     const std::uint32_t bits = reader.u32(21);
     header.width = (bits & 0x3fffU) + 1;
     header.height = ((bits >> 14U) & 0x3fffU) + 1;
+    if ((bits >> 28U & 1U) != 0) header.channels = 4;
   } else if (reader.matches(12, "VP8X")) {
     constexpr std::uint32_t kAnimated = 0x02;
+    constexpr std::uint32_t kOpacity = 0x10;
+    if ((reader.u8(20) & kOpacity) != 0) header.channels = 4;
     if ((reader.u8(20) & kAnimated) != 0) throw BadSample("not supported: an animated webp");
     header.width = std::int64_t{reader.u24(24)} + 1;
     header.height = std::int64_t{reader.u24(27)} + 1;
@@ -197,6 +203,9 @@ ImageHeader tiff_header(Bytes bytes) {
   header.width = directory.value_or(256, 0);
   header.height = directory.value_or(257, 0);
   header.bits = static_cast<int>(std::min<std::uint32_t>(directory.value_or(258, 1), 64));
+  header.channels = static_cast<int>(std::min<std::uint32_t>(directory.value_or(277, 1), 64));
+  constexpr std::uint32_t kPaletteColour = 3;
+  if (directory.value_or(262, 1) == kPaletteColour) header.channels = 3;
   header.orientation = orientation_in(directory);
   constexpr std::uint32_t kStripOffsets = 273;
   constexpr std::uint32_t kStripBytes = 279;
@@ -245,7 +254,8 @@ ImageHeader pnm_header(Bytes bytes) {
   const bool bitmap = kind == 1 || kind == 4;
   const std::optional<std::int64_t> largest = bitmap ? 1 : pnm_number(reader, &at);
   if (!width || !height || !largest) throw damaged("the pnm header is cut off");
-  ImageHeader header{*width, *height, *largest > 255 ? 16 : 8, 1};
+  ImageHeader header{*width, *height, *largest > 255 ? 16 : 8};
+  header.channels = kind == 3 || kind == 6 ? 3 : 1;
   if (kind >= 4 && *width > 0) {
     const std::int64_t channels = kind == 6 ? 3 : 1;
     const std::int64_t row_bytes =
@@ -288,6 +298,13 @@ bool looks_like_text(Bytes bytes) {
     const unsigned c = static_cast<unsigned>(b);
     return (c >= 0x20 && c != 0x7f && c < 0xf5) || (c >= '\t' && c <= '\r');
   });
+}
+
+/// Requires: a text.
+bool is_svg(Bytes bytes) {
+  const Bytes begin = ByteReader(bytes).part(0, 1024);
+  const std::string_view text(reinterpret_cast<const char*>(begin.data()), begin.size());
+  return text.find("<svg") != std::string_view::npos;
 }
 
 }  // namespace
@@ -346,7 +363,7 @@ std::string describe_unknown(Bytes bytes) {
   if (reader.matches(4, "ftypavif")) return "an avif picture";
   if (reader.matches(4, "ftyp")) return "a video";
   if (reader.matches(257, "ustar")) return "a tar archive";
-  if (looks_like_text(bytes)) return "text";
+  if (looks_like_text(bytes)) return is_svg(bytes) ? "an svg drawing" : "text";
   std::string text = "unknown data that begins with";
   for (const std::byte b : reader.part(0, 4)) {
     std::array<char, 8> digits{};

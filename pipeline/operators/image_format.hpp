@@ -7,14 +7,16 @@
 #include <string>
 #include <vector>
 
+#include <weir/export.hpp>
+
 namespace weir::detail {
 
 enum class ImageFormat : std::uint8_t { jpeg, png, webp, bmp, tiff, pnm, gif, unknown };
 
-[[nodiscard]] const char* name_of(ImageFormat format);
+[[nodiscard]] WEIR_EXPORT const char* name_of(ImageFormat format);
 
 /// The format by the first bytes; the file's name has no say.
-[[nodiscard]] ImageFormat sniff(std::span<const std::byte> bytes);
+[[nodiscard]] WEIR_EXPORT ImageFormat sniff(std::span<const std::byte> bytes);
 
 /// What bytes of an unknown format look like: "an empty file", "gzip data", "text".
 [[nodiscard]] std::string describe_unknown(std::span<const std::byte> bytes);
@@ -24,6 +26,7 @@ struct ImageHeader {
   std::int64_t width = 0;
   std::int64_t height = 0;
   int bits = 8;         ///< per channel
+  int channels = 3;     ///< opacity counts; 1 for shades of grey
   int orientation = 1;  ///< as EXIF numbers them
   /// The shade that a grey png shows as transparent, as it is decoded: below 8 bits stretched to 8.
   std::optional<std::uint32_t> transparent_shade = {};

@@ -34,6 +34,7 @@ class WEIR_EXPORT Path {
   /// Below the listing's root.
   [[nodiscard]] std::string relative() const;
   [[nodiscard]] std::uint64_t entry() const { return entry_; }
+  [[nodiscard]] const std::shared_ptr<const FileIndex>& index() const { return index_; }
   /// Hands over the descriptor; -1: none.
   [[nodiscard]] int take_descriptor() { return std::exchange(descriptor_, -1); }
 
@@ -63,4 +64,11 @@ class File {
   return sizeof(File) + file.bytes().size();
 }
 
+namespace detail {
+
+/// The whole file. Throws BadSample with the reason, and Error(cannot) where the process has no
+/// descriptor or memory left, which says nothing about the file.
+[[nodiscard]] WEIR_EXPORT Buffer read_bytes(Path& path);
+
+}  // namespace detail
 }  // namespace weir

@@ -20,6 +20,9 @@ struct FilesOptions {
   bool recursive = true;
   /// Class names and numbers are read from here when it exists, and saved here when it does not.
   std::string classes_file = {};
+  /// A list of bad files, as runs and `weir scan` write it: these files are left out. Class numbers
+  /// stay what they are.
+  std::string quarantine = {};
 };
 
 /// A sorted listing of files: names in one block of bytes, so that it costs at most 16 bytes a file
@@ -38,7 +41,11 @@ class WEIR_EXPORT FileIndex {
   [[nodiscard]] static FileIndex read_list(const std::string& list_file,
                                            const std::string& classes_file = "");
 
-  [[nodiscard]] std::uint64_t size() const { return ends_.size(); }
+  [[nodiscard]] std::uint64_t size() const { return ends_.size() - left_out_; }
+  /// How many files the quarantine list left out: they are the entries from size() on.
+  [[nodiscard]] std::uint64_t left_out() const { return left_out_; }
+  /// The list that was asked for; empty: none.
+  [[nodiscard]] const std::string& quarantine() const { return quarantine_; }
   [[nodiscard]] std::string_view relative(std::uint64_t entry) const;
   [[nodiscard]] std::string path(std::uint64_t entry) const;
   /// Class number, -1 without labels.
@@ -52,12 +59,16 @@ class WEIR_EXPORT FileIndex {
   [[nodiscard]] std::uint64_t overhead_bytes() const;
 
  private:
+  void leave_out(const std::string& quarantine);
+
   std::string root_;
+  std::string quarantine_;
   std::string names_;
   std::vector<std::uint64_t> ends_;
   std::vector<std::int32_t> labels_;
   std::vector<std::string> classes_;
   std::uint64_t hidden_skipped_ = 0;
+  std::uint64_t left_out_ = 0;
 };
 
 }  // namespace weir

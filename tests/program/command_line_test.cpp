@@ -52,7 +52,7 @@ const std::vector<Mistake> kMistakes{
     {"nothing", {}, 2, {"usage: weir VERB"}},
     {"verb", {"rnu", "FILE"}, 2, {"'rnu' is no verb", "did you mean 'run'?"}},
     {"later_verb", {"diagnose", "FILE", "--headroom"}, 2, {"diagnose: not in this version"}},
-    {"scan", {"scan", "all"}, 2, {"not in this version"}},
+    {"scan", {"scan", "all"}, 2, {"all: cannot be read: No such file"}},
     {"option_first", {"--verbose"}, 2, {"'--verbose' is no option here"}},
     {"no_file", {"run"}, 2, {"name a PIPELINE.yaml"}},
     {"two_files", {"run", "FILE", "b.yaml"}, 2, {"'b.yaml' is one more"}},
