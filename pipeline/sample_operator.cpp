@@ -26,6 +26,7 @@
   WEIR_OPERATOR(normalize)                 \
   WEIR_OPERATOR(one_hot)                   \
   WEIR_OPERATOR(pad)                       \
+  WEIR_OPERATOR(pad_to_size)               \
   WEIR_OPERATOR(posterize)                 \
   WEIR_OPERATOR(rand_augment)              \
   WEIR_OPERATOR(random_crop)               \

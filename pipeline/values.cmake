@@ -44,6 +44,7 @@ target_sources(
     operators/normalize.cpp
     operators/one_hot.cpp
     operators/pad.cpp
+    operators/pad_to_size.cpp
     operators/picture_part.cpp
     operators/posterize.cpp
     operators/rand_augment.cpp

@@ -44,8 +44,8 @@ std::vector<std::string> operator_names() {
 [[noreturn]] void refuse_operator(const YamlNode::Key& key) {
   if (planned_operator(key.text))
     refuse(key.location, fmt::format("the operator '{}' is not in this version", key.text));
-  if (const auto ours = known_elsewhere(key.text))
-    refuse(key.location, fmt::format("unknown operator '{}'; {}", key.text, *ours));
+  for (const auto& ours : {known_elsewhere(key.text), operator_elsewhere(key.text)})
+    if (ours) refuse(key.location, fmt::format("unknown operator '{}'; {}", key.text, *ours));
   const std::vector<std::string> names = operator_names();
   refuse(key.location,
          fmt::format("unknown operator '{}'{}", key.text, suggestion(key.text, names, "Known")));

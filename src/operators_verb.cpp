@@ -165,6 +165,8 @@ int operators_verb(const CommandLine& line, SignalWatch&) {
     return 0;
   }
   if (detail::planned_operator(name)) throw Error(ErrorKind::usage, name, "not in this version");
+  if (const auto ours = detail::operator_elsewhere(name))
+    throw Error(ErrorKind::usage, "", fmt::format("no operator '{}'; {}", name, *ours));
   throw Error(ErrorKind::usage, "",
               fmt::format("no operator '{}'{}", name, detail::suggestion(name, names, "Known")));
 }

@@ -16,21 +16,21 @@ namespace {
 constexpr std::uint32_t kWhole = 1U << 16U;
 
 /// The weights of one axis, 65536 in all.
-std::vector<std::uint32_t> weights_of(std::int64_t size, double sigma) {
-  std::vector<double> shares(static_cast<std::size_t>(size));
+void make_weights(std::int64_t size, double sigma, std::vector<std::uint32_t>& weights) {
+  thread_local std::vector<double> shares;
+  shares.resize(static_cast<std::size_t>(size));
   const double middle = static_cast<double>(size - 1) / 2;
   for (std::size_t i = 0; i < shares.size(); ++i) {
     const double distance = (static_cast<double>(i) - middle) / sigma;
     shares[i] = std::exp(-0.5 * distance * distance);
   }
   const double sum = std::accumulate(shares.begin(), shares.end(), 0.0);
-  std::vector<std::uint32_t> weights;
+  weights.clear();
   for (const double share : shares)
     weights.push_back(static_cast<std::uint32_t>(std::nearbyint(share / sum * kWhole)));
   // What rounding leaves over goes to the middle, so that an even picture stays as it is.
   std::uint32_t& largest = weights[weights.size() / 2];
   largest += kWhole - std::accumulate(weights.begin(), weights.end(), 0U);
-  return weights;
 }
 
 /// The place that a mirrored one beyond the edge shows.
@@ -135,8 +135,11 @@ void blur(Tensor& image, const std::vector<std::uint32_t>& across,
 }  // namespace
 
 void gaussian_blur(Tensor& image, const Extent& kernel, double sigma) {
-  const std::vector<std::uint32_t> across = weights_of(kernel.width, sigma);
-  const std::vector<std::uint32_t> down = weights_of(kernel.height, sigma);
+  // Each worker's own, so that nothing is asked of the system once warm.
+  thread_local std::vector<std::uint32_t> across;
+  thread_local std::vector<std::uint32_t> down;
+  make_weights(kernel.width, sigma, across);
+  make_weights(kernel.height, sigma, down);
   switch (image.dtype()) {
     case DType::u8:
       return blur<std::uint8_t>(image, across, down);

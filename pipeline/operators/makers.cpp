@@ -257,6 +257,15 @@ SampleMap pad(const PadOptions& options) {
               options.columns);
 }
 
+SampleMap pad_to_size(const PadToSizeOptions& options) {
+  return make("pad_to_size",
+              {{"size", value(options.size)},
+               {"offset", value(options.offset)},
+               {"fill", value(options.fill)},
+               {"mode", value(options.mode)}},
+              options.columns);
+}
+
 SampleMap to_float(const ToFloatOptions& options) {
   return make("to_float", {{"scale", value(options.scale)}}, options.columns);
 }

@@ -187,6 +187,13 @@ struct PadOptions {
   BorderMode mode = BorderMode::constant;
   Columns columns = {};
 };
+struct PadToSizeOptions {
+  NumberList size;
+  NumberList offset = {};  ///< [top, left]; empty: the middle
+  NumberList fill = 0;
+  BorderMode mode = BorderMode::constant;
+  Columns columns = {};
+};
 struct ToFloatOptions {
   PixelScale scale = PixelScale::unit;
   Columns columns = {};
@@ -255,6 +262,7 @@ random_crop_decode_resize(const RandomCropDecodeResizeOptions& options);
 [[nodiscard]] WEIR_EXPORT SampleMap
 trivial_augment_wide(const TrivialAugmentWideOptions& options = {});
 [[nodiscard]] WEIR_EXPORT SampleMap pad(const PadOptions& options);
+[[nodiscard]] WEIR_EXPORT SampleMap pad_to_size(const PadToSizeOptions& options);
 [[nodiscard]] WEIR_EXPORT SampleMap to_float(const ToFloatOptions& options = {});
 [[nodiscard]] WEIR_EXPORT SampleMap normalize(const NormalizeOptions& options);
 [[nodiscard]] WEIR_EXPORT SampleMap hwc_to_chw(const HwcToChwOptions& options = {});

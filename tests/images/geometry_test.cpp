@@ -162,6 +162,32 @@ TEST(Pad, MirrorsAndRepeats) {
   EXPECT_EQ(at(padded("symmetric"), 8, 9, 1), at(image, 3, 4, 1));
 }
 
+TEST(PadToSize, AddsWhatIsMissing) {
+  const Tensor image = picture(8, 9);
+  const Tensor middle = apply_to_image(
+      make_operator("pad_to_size", {{"size", list({11, 15})}, {"fill", whole(7)}}), image);
+  ASSERT_EQ(middle.shape(), (Shape{11, 15, 3}));
+  expect_part(middle, image, -1, -3, 7);
+  const Tensor placed = apply_to_image(
+      make_operator("pad_to_size", {{"size", whole(15)}, {"offset", list({0, 6})}}), image);
+  ASSERT_EQ(placed.shape(), (Shape{15, 15, 3}));
+  expect_part(placed, image, 0, -6);
+}
+
+TEST(PadToSize, SaysWhatDoesNotFit) {
+  const Tensor image = picture(8, 9);
+  EXPECT_EQ(failure_of([&] {
+              (void)apply_to_image(make_operator("pad_to_size", {{"size", whole(8)}}), image);
+            }),
+            "the picture is 9x8, which does not fit into 8x8; resize or crop first");
+  EXPECT_EQ(failure_of([&] {
+              (void)apply_to_image(
+                  make_operator("pad_to_size", {{"size", whole(12)}, {"offset", whole(4)}}), image);
+            }),
+            "the picture is 9x8, which does not fit into 12x12 at its offset; resize or crop "
+            "first");
+}
+
 TEST(HwcToChw, MovesChannelsToTheFront) {
   for (const std::int64_t channels : {1, 3, 4}) {
     const Tensor image = picture(7, 11, channels);

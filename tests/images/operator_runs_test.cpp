@@ -49,6 +49,7 @@ const std::map<std::string, Run>& runs() {
       {"normalize", {"{mean: 0.5, std: 0.25}"}},
       {"one_hot", {"{classes: 4, smoothing: 10%}"}},
       {"pad", {"{padding: 3}"}},
+      {"pad_to_size", {"{size: 48, offset: [1, 2]}"}},
       {"posterize", {"{bits: 3, probability: 0.5}"}},
       {"rand_augment", {"{}"}},
       {"random_crop", {"{size: 24}"}},

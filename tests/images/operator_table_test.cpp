@@ -24,14 +24,15 @@ TEST(OperatorTable, IsSortedCompleteAndDescribed) {
     }
   }
   EXPECT_THAT(
-      names, testing::ElementsAre(
-                 "adjust_brightness", "adjust_contrast", "adjust_hue", "adjust_saturation",
-                 "adjust_sharpness", "autocontrast", "center_crop", "color_jitter", "convert_dtype",
-                 "cutout", "decode", "emulate", "equalize", "gaussian_blur", "hwc_to_chw", "invert",
-                 "label_map", "normalize", "one_hot", "pad", "posterize", "rand_augment",
-                 "random_crop", "random_crop_decode_resize", "random_erasing", "random_grayscale",
-                 "random_horizontal_flip", "random_resized_crop", "random_rotation",
-                 "random_vertical_flip", "resize", "solarize", "to_float", "trivial_augment_wide"));
+      names,
+      testing::ElementsAre(
+          "adjust_brightness", "adjust_contrast", "adjust_hue", "adjust_saturation",
+          "adjust_sharpness", "autocontrast", "center_crop", "color_jitter", "convert_dtype",
+          "cutout", "decode", "emulate", "equalize", "gaussian_blur", "hwc_to_chw", "invert",
+          "label_map", "normalize", "one_hot", "pad", "pad_to_size", "posterize", "rand_augment",
+          "random_crop", "random_crop_decode_resize", "random_erasing", "random_grayscale",
+          "random_horizontal_flip", "random_resized_crop", "random_rotation",
+          "random_vertical_flip", "resize", "solarize", "to_float", "trivial_augment_wide"));
   EXPECT_EQ(find_operator("decoed"), nullptr);
 }
 
@@ -132,6 +133,9 @@ TEST(Makers, OfChangesBuildWhatThePipelineFileBuilds) {
            {{"probability", whole(1)}, {"scale", list({0.2, 0.3})}, {"noise", flag(true)}})},
       {random_erasing({.probability = 1}),
        make_operator("random_erasing", {{"probability", whole(1)}})},
+      {pad_to_size({.size = {60, 70}, .offset = {5, 6}, .fill = 9}),
+       make_operator("pad_to_size",
+                     {{"size", list({60, 70})}, {"offset", list({5, 6})}, {"fill", whole(9)}})},
       {cutout({.length = 9, .patches = 2, .value = 7}),
        make_operator("cutout", {{"length", whole(9)}, {"patches", whole(2)}, {"value", whole(7)}})},
       {rand_augment({.num_ops = 3, .fill = 9}),
