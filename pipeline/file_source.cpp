@@ -12,6 +12,8 @@
 #include <weir/error.hpp>
 #include <weir/sources.hpp>
 
+#include "pipeline/sample_reading.hpp"
+
 namespace weir {
 namespace {
 
@@ -142,19 +144,6 @@ File read_file(Path path) {
   return File(std::move(path), std::move(bytes));
 }
 
-Sample read_sample(Path path, Context& context) {
-  Buffer bytes = detail::read_bytes(path);
-  Sample sample;
-  const Shape shape{static_cast<std::int64_t>(bytes.size())};
-  sample.set("image", Tensor(shape, DType::u8, std::move(bytes), 0));
-  if (context.label() >= 0) {
-    Tensor label(Shape{}, DType::i64);
-    *label.data<std::int64_t>() = context.label();
-    sample.set("label", std::move(label));
-  }
-  return sample;
-}
-
 }  // namespace
 
 Stream<Path> files(const std::string& root, const FilesOptions& options) {
@@ -188,6 +177,23 @@ Path::~Path() {
 namespace detail {
 
 Buffer read_bytes(Path& path) { return OpenFile(path).read(); }
+
+Tensor read_column(Path& path) {
+  Buffer bytes = read_bytes(path);
+  const Shape shape{static_cast<std::int64_t>(bytes.size())};
+  return Tensor(shape, DType::u8, std::move(bytes), 0);
+}
+
+Sample read_sample(Path path, Context& context) {
+  Sample sample;
+  sample.set("image", read_column(path));
+  if (context.label() >= 0) {
+    Tensor label(Shape{}, DType::i64);
+    *label.data<std::int64_t>() = context.label();
+    sample.set("label", std::move(label));
+  }
+  return sample;
+}
 
 std::shared_ptr<Step> read_step(std::shared_ptr<const Step> previous, StageOptions options,
                                 bool as_samples) {

@@ -11,6 +11,7 @@
 
 #include <weir/batch_operator.hpp>
 #include <weir/error.hpp>
+#include <weir/mask_files.hpp>
 #include <weir/step.hpp>
 
 namespace weir::detail {
@@ -38,6 +39,8 @@ std::uint64_t count_of(const PipelineEntry& entry, std::string_view name) {
 AnyStream apply_read(const AnyStream& stream, const PipelineEntry& entry) {
   const auto* paths = std::get_if<Stream<Path>>(&stream);
   if (paths == nullptr) refuse_entry(entry, "needs paths: put it behind 'files' or 'list', once");
+  if (entry.parameters.has("masks"))
+    return paths->map("read", MaskedRead(entry.parameters.text("masks")), entry.options);
   return paths->read_samples(entry.options);
 }
 
@@ -161,8 +164,10 @@ std::vector<StructureOperator> make_table() {
   table.push_back({"read",
                    "reads each file whole into the column image, the class number into label",
                    Role::stage,
-                   {},
-                   {},
+                   {word_spec("masks", "none", {},
+                              "folder of masks, relative to this file: the file called like the "
+                              "image, with any extension, goes into the column mask")},
+                   {"masks"},
                    apply_read});
   table.push_back({"shuffle",
                    "another order in every epoch, by the seed alone",
