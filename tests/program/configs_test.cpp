@@ -34,7 +34,8 @@ TEST(Configs, EachHasATestHere) {
     if (entry.path().extension() == ".yaml") names.insert(entry.path().filename().string());
   EXPECT_THAT(names, ::testing::ElementsAre("demo.yaml", "emulated_4_8_32.yaml",
                                             "emulated_4_8_32_strict.yaml", "resnet50.yaml",
-                                            "resnet50_case.yaml", "resnet50_case_auto.yaml"));
+                                            "resnet50_case.yaml", "resnet50_case_auto.yaml",
+                                            "resnet50_recipe.yaml"));
 }
 
 TEST(Configs, Resnet50) {
@@ -47,6 +48,18 @@ TEST(Configs, Resnet50) {
             run_config("resnet50.yaml",
                        {"--data", photos.path(), "--step-time", "0ms", "--digest", "--workers", "4",
                         "--oversubscribe", "--fuse", "off"})["digest"]);
+}
+
+TEST(Configs, Resnet50Recipe) {
+  const PhotoFolder photos("resnet50_recipe_photos", 64, 0);
+  const auto digest_with = [&](const char* workers) {
+    const json document =
+        run_config("resnet50_recipe.yaml", {"--data", photos.path(), "--set", "size=64", "--digest",
+                                            "--workers", workers, "--oversubscribe"});
+    EXPECT_EQ(document["batches"], 2);
+    return document["digest"];
+  };
+  EXPECT_EQ(digest_with("1"), digest_with("4"));
 }
 
 TEST(Configs, Demo) {
