@@ -43,6 +43,7 @@ target_link_libraries(
   PUBLIC Threads::Threads
   PRIVATE JPEG::JPEG
           GIF::GIF
+          PNG::PNG
           fmt::fmt
           yaml-cpp::yaml-cpp
           PkgConfig::hwloc

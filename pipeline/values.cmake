@@ -46,6 +46,7 @@ target_sources(
     operators/pad.cpp
     operators/pad_to_size.cpp
     operators/picture_part.cpp
+    operators/png_reader.cpp
     operators/posterize.cpp
     operators/rand_augment.cpp
     operators/random_crop.cpp

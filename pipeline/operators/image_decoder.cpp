@@ -95,11 +95,11 @@ DecodedImage decode_image(std::span<const std::byte> bytes, const DecodeRules& r
   }
   DecodedImage image;
   if (orientation == 1) {
-    image.tensor = decode_other(bytes, format, header, rules, allocate);
+    image = decode_other(bytes, format, header, rules, allocate);
   } else {
-    const Tensor stored =
-        decode_other(bytes, format, header, rules,
-                     [](const Shape& shape, DType dtype) { return Tensor(shape, dtype); });
+    image = decode_other(bytes, format, header, rules,
+                         [](const Shape& shape, DType dtype) { return Tensor(shape, dtype); });
+    const Tensor stored = std::move(image.tensor);
     image.tensor = allocate(oriented(stored.shape(), orientation), stored.dtype());
     orient(stored, orientation, image.tensor);
   }

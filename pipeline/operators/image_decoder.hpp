@@ -57,10 +57,10 @@ struct ImageFacts {
 [[nodiscard]] WEIR_EXPORT ImageFacts look_at_image(std::span<const std::byte> bytes,
                                                    const DecodeRules& rules);
 
-/// Decodes what is not a jpeg, by OpenCV and giflib, without applying an orientation. Requires: the
-/// header was read and is within the limits.
-[[nodiscard]] Tensor decode_other(std::span<const std::byte> bytes, ImageFormat format,
-                                  const ImageHeader& header, const DecodeRules& rules,
-                                  const AllocateImage& allocate);
+/// Decodes what is not a jpeg, by libpng, giflib and OpenCV, without applying an orientation.
+/// Requires: the header was read and is within the limits.
+[[nodiscard]] DecodedImage decode_other(std::span<const std::byte> bytes, ImageFormat format,
+                                        const ImageHeader& header, const DecodeRules& rules,
+                                        const AllocateImage& allocate);
 
 }  // namespace weir::detail

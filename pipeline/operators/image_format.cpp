@@ -108,7 +108,6 @@ ImageHeader png_header(Bytes bytes) {
   header.width = reader.u32(16);
   header.height = reader.u32(20);
   header.bits = static_cast<int>(reader.u8(24)) == 16 ? 16 : 8;
-  constexpr std::uint32_t kGrey = 0;
   const std::uint32_t colour_type = reader.u8(25);
   header.channels = ((colour_type & 2U) != 0 ? 3 : 1) + ((colour_type & 4U) != 0 ? 1 : 0);
   for (std::size_t at = 8; reader.has(at, 12);) {
@@ -116,11 +115,6 @@ ImageHeader png_header(Bytes bytes) {
     if (reader.matches(at + 4, "eXIf"))
       header.orientation = exif_orientation(reader.part(at + 8, length));
     if (reader.matches(at + 4, "tRNS") && (colour_type & 4U) == 0) ++header.channels;
-    if (reader.matches(at + 4, "tRNS") && colour_type == kGrey && length == 2) {
-      const std::uint32_t most = (1U << std::min<std::uint32_t>(reader.u8(24), 16U)) - 1;
-      const std::uint32_t shade = reader.u16(at + 8) & most;
-      header.transparent_shade = most < 255 ? shade * 255 / std::max(most, 1U) : shade;
-    }
     if (reader.matches(at + 4, "IEND")) return header;
     at += 12 + length;
   }

@@ -2,7 +2,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -25,11 +24,9 @@ enum class ImageFormat : std::uint8_t { jpeg, png, webp, bmp, tiff, pnm, gif, un
 struct ImageHeader {
   std::int64_t width = 0;
   std::int64_t height = 0;
-  int bits = 8;         ///< per channel
-  int channels = 3;     ///< opacity counts; 1 for shades of grey
-  int orientation = 1;  ///< as EXIF numbers them
-  /// The shade that a grey png shows as transparent, as it is decoded: below 8 bits stretched to 8.
-  std::optional<std::uint32_t> transparent_shade = {};
+  int bits = 8;                  ///< per channel
+  int channels = 3;              ///< opacity counts; 1 for shades of grey
+  int orientation = 1;           ///< as EXIF numbers them
   std::int64_t tile_pixels = 0;  ///< of one tile of a tiff that is made of them
   bool animated = false;         ///< more pictures follow, which are not read
 };

@@ -1,7 +1,9 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <limits>
 #include <string>
+#include <utility>
 
 #include <opencv2/core.hpp>
 #include <opencv2/imgcodecs.hpp>
@@ -11,6 +13,7 @@
 
 #include "pipeline/operators/gif_reader.hpp"
 #include "pipeline/operators/image_decoder.hpp"
+#include "pipeline/operators/png_reader.hpp"
 
 namespace weir::detail {
 namespace {
@@ -75,18 +78,11 @@ cv::Mat read_first_of_gif(std::span<const std::byte> bytes, const ImageHeader& h
   return mat;
 }
 
-/// OpenCV passes over the transparent shade of a grey png.
-template <class T>
-cv::Mat with_transparent_shade(const cv::Mat& grey, std::uint32_t shade) {
-  cv::Mat result;
-  cv::cvtColor(grey, result, cv::COLOR_GRAY2BGRA);
-  for (int y = 0; y < grey.rows; ++y) {
-    const T* in = grey.ptr<T>(y);
-    T* out = result.ptr<T>(y);
-    for (int x = 0; x < grey.cols; ++x)
-      if (in[x] == shade) out[x * 4 + 3] = 0;
-  }
-  return result;
+cv::Mat read_whole_png(std::span<const std::byte> bytes, PngPicture* picture) {
+  *picture = read_png(bytes);
+  const int depth = picture->bits == 16 ? CV_16U : CV_8U;
+  return {static_cast<int>(picture->height), static_cast<int>(picture->width),
+          CV_MAKETYPE(depth, picture->channels), picture->pixels.data()};
 }
 
 /// The conversion from what OpenCV read to `channels`, -1 for none.
@@ -111,16 +107,18 @@ int conversion(int from_channels, int channels) {
 
 }  // namespace
 
-Tensor decode_other(std::span<const std::byte> bytes, ImageFormat file_format,
-                    const ImageHeader& header, const DecodeRules& rules,
-                    const AllocateImage& allocate) {
+DecodedImage decode_other(std::span<const std::byte> bytes, ImageFormat file_format,
+                          const ImageHeader& header, const DecodeRules& rules,
+                          const AllocateImage& allocate) {
   const std::string format = name_of(file_format);
-  cv::Mat mat =
-      file_format == ImageFormat::gif ? read_first_of_gif(bytes, header) : read_file(bytes, format);
-  if (header.transparent_shade && mat.type() == CV_8UC1)
-    mat = with_transparent_shade<std::uint8_t>(mat, *header.transparent_shade);
-  else if (header.transparent_shade && mat.type() == CV_16UC1)
-    mat = with_transparent_shade<std::uint16_t>(mat, *header.transparent_shade);
+  PngPicture png;  // holds the pixels of its matrix
+  cv::Mat mat;
+  if (file_format == ImageFormat::png)
+    mat = read_whole_png(bytes, &png);
+  else if (file_format == ImageFormat::gif)
+    mat = read_first_of_gif(bytes, header);
+  else
+    mat = read_file(bytes, format);
   if (mat.depth() == CV_16U) {
     if (rules.depth == Depth::refuse) {
       throw BadSample("16 bits a channel: say `depth: u8` or `depth: keep`");
@@ -157,7 +155,7 @@ Tensor decode_other(std::span<const std::byte> bytes, ImageFormat file_format,
   } else {
     cv::cvtColor(mat, result, code);
   }
-  return tensor;
+  return {std::move(tensor), std::move(png.notes)};
 }
 
 }  // namespace weir::detail

@@ -24,8 +24,8 @@ void split_channels(const Tensor&, Tensor&) { refuse("hwc_to_chw"); }
 void orient(const Tensor&, int, Tensor&) { refuse("EXIF orientation"); }
 void register_image_thread_pool() {}
 
-Tensor decode_other(std::span<const std::byte>, ImageFormat, const ImageHeader&, const DecodeRules&,
-                    const AllocateImage&) {
+DecodedImage decode_other(std::span<const std::byte>, ImageFormat, const ImageHeader&,
+                          const DecodeRules&, const AllocateImage&) {
   refuse("decoding of other formats than jpeg");
 }
 

@@ -234,7 +234,7 @@ TEST(BadFile, OfTheOtherFormatsThatClaimsToBeHuge) {
 TEST(BadFile, PngWithWrongChecksum) {
   Bytes png = opencv_file(".png", picture(30, 30));
   png[png.size() / 2] ^= 1U;
-  EXPECT_EQ(reason_of(png), "damaged: the png data cannot be decoded");
+  EXPECT_EQ(reason_of(png), "damaged: the png data cannot be decoded: IDAT: incorrect data check");
 }
 
 TEST(BadFile, WithoutPixels) {
