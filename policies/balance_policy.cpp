@@ -15,6 +15,14 @@ namespace {
 
 constexpr double kRelearnError = 0.15;
 
+// How many workers run at a time at the rate of the plan.
+double running_in(const Observation& seen, const Plan& plan) {
+  double running = 0;
+  for (const StageObservation& stage : seen.stages)
+    running += plan.per_second * stage.estimate.demand_seconds;
+  return running;
+}
+
 bool some_drifted(const Observation& seen, double share) {
   for (std::size_t i = 0; i < seen.stages.size(); ++i)
     if (seen.stages[i].drifted && matters(seen, i, share)) return true;
@@ -93,6 +101,7 @@ Decision BalancePolicy::change(MoveKind kind, Allocation to, const Observation& 
   contention_.changed();
   if (kind == MoveKind::probe) return decision;
   if (kind != MoveKind::start && kind != MoveKind::ramp) ++standing_.moves;
+  moved_ = kind != MoveKind::start && kind != MoveKind::rollback;
   standing_.settled = false;
   standing_.settled_at_seconds = seen.time_seconds;
   waited_seconds_ = 0;
@@ -220,11 +229,12 @@ Decision BalancePolicy::jump(const Observation& seen, const Plan& plan, const Ra
   promise.kind = MoveKind::jump;
   promise.binding = plan.binding;
   if (before != nullptr) {
-    promise.before = before->rate(seen, plan.binding);
+    // The level before may have lived on queues that it filled.
+    promise.before = before->lasting_rate(seen, plan.binding);
     const double now = before->per_second(seen, plan.binding);
     promise.predicted_gain = now > 0 ? plan.per_second / now - 1.0 : 0.0;
   }
-  // The level before may have lived on full queues; the jump only must not lose.
+  // It only must not lose.
   promise.gain_required = false;
   return try_out(MoveKind::jump, plan, seen, promise, why);
 }
@@ -240,6 +250,9 @@ Decision BalancePolicy::in_verify(const Observation& seen) {
   phase_ = Phase::steady;
   if (outcome->verdict != Outcome::Verdict::rolled_back) {
     accept(seen);
+    // What could not be told from nothing is not tried again soon.
+    if (outcome->verdict == Outcome::Verdict::undecided && outcome->kind == MoveKind::move)
+      failed_.mark(under_trial_, seen.time_seconds);
     Decision decision = in_steady(seen);
     decision.outcome = outcome;
     return decision;
@@ -253,6 +266,7 @@ Decision BalancePolicy::in_verify(const Observation& seen) {
 }
 
 Decision BalancePolicy::roll_back(const Observation& seen, std::string reason) {
+  step_pending_ = false;
   failed_.mark(seen.current, seen.time_seconds);
   const bool known = best_.known();
   Allocation back = known ? *best_.allocation() : before_;
@@ -315,6 +329,7 @@ Decision BalancePolicy::in_relearn(const Observation& seen) {
 // Respected: it is in force until the next decision, which begins from it.
 Decision BalancePolicy::on_hand(const Observation& seen) {
   phase_ = Phase::probation;
+  moved_ = false;
   verification_.reset();
   best_.make_stale();
   failed_.clear();
@@ -340,9 +355,19 @@ std::optional<Decision> BalancePolicy::contention(const Observation& seen) {
   if (!advice) return std::nullopt;
   narrowed.budget = advice->workers;
   if (!advice->fewer && seen.current.active < seen.budget) return std::nullopt;  // enough already
-  const Plan plan = plan_for(narrowed);
+  Plan plan = plan_for(narrowed);
+  int workers = advice->workers;
+  // Whole workers are idle for a part of the time: as many as are busy with the CPUs there are.
+  while (strict_ && advice->fewer && plan.known && workers < seen.current.active) {
+    narrowed.budget = workers + 1;
+    const Plan more = plan_for(narrowed);
+    if (running_in(seen, more) > advice->running) break;
+    plan = more;
+    contention_.allow(++workers);
+  }
+  if (advice->fewer && workers >= seen.current.active) return std::nullopt;
   Allocation to = plan.known ? plan.allocation : seen.current;
-  to.active = std::min(to.active, advice->workers);
+  to.active = std::min(to.active, workers);
   if (strict_ && !plan.known) return std::nullopt;
   verification_.reset();
   if (phase_ == Phase::verify || phase_ == Phase::probe) phase_ = Phase::steady;

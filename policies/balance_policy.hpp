@@ -115,6 +115,7 @@ class WEIR_EXPORT BalancePolicy final : public Policy {
   Allocation under_trial_;     // what is being verified
   Allocation before_;          // what to go back to when nothing is verified yet
   bool relearnt_ = false;      // levels were dropped: the model knows the present one alone
+  bool moved_ = false;         // the start was not what the model chose
   bool step_pending_ = false;  // the last change was as far as a step may go, not to the solution
   int budget_ = 1;             // N, whatever contention leaves of it
   int windows_ = 0;            // counted ones since the last change

@@ -12,6 +12,12 @@
 #include <fmt/format.h>
 
 namespace weir::detail {
+namespace {
+
+// One worker alone is the limit: what looks like a gain is noise.
+bool serial_bound(const Observation& seen) { return seen.label.rfind("serial:", 0) == 0; }
+
+}  // namespace
 
 Decision BalancePolicy::in_steady(const Observation& seen) {
   const Plan plan = plan_for(seen);
@@ -40,7 +46,7 @@ Decision BalancePolicy::in_steady(const Observation& seen) {
 std::optional<Decision> BalancePolicy::probe(const Observation& seen, const Plan& plan) {
   if (windows_ < settings_.settled_windows) return std::nullopt;
   const std::optional<Allocation> tried =
-      probe_.begin(seen, relearnt_ || differs(seen.current, plan.allocation));
+      probe_.begin(seen, relearnt_ || moved_ || differs(seen.current, plan.allocation));
   if (!tried) return std::nullopt;
   phase_ = Phase::probe;
   return change(MoveKind::probe, *tried, seen, 0, probe_.reason());
@@ -77,8 +83,9 @@ Decision BalancePolicy::in_probe(const Observation& seen) {
 Decision BalancePolicy::after_survey(const Observation& seen) {
   const Plan plan = plan_for(seen);
   last_gain_ = predicted_gain(seen, plan);
+  // The plan itself gives up the plateau, and what is measured has its own error.
   const bool fewer =
-      plan.allocation.active < seen.current.active && last_gain_ > -settings_.plateau;
+      plan.allocation.active < seen.current.active && last_gain_ > -2 * settings_.plateau;
   if (!plan.known || !(fewer || last_gain_ >= settings_.dead_band) ||
       failed_.marked(plan.allocation, seen.time_seconds))
     return hold("no more: " + probe_.reason());
@@ -153,9 +160,9 @@ std::optional<Decision> BalancePolicy::gain(const Observation& seen, const Plan&
   const double dead_band = std::max(settings_.dead_band, 2 * error / (1 - error));
   const bool sure =
       strict_ && error <= settings_.strict_error && last_gain_ >= settings_.strict_gain;
-  const bool wanted = plan.trusted && (last_gain_ >= dead_band || sure) &&
-                      differs(seen.current, plan.allocation) &&
-                      !failed_.marked(plan.allocation, seen.time_seconds) && !excused(seen);
+  const bool wanted =
+      plan.trusted && (last_gain_ >= dead_band || sure) && differs(seen.current, plan.allocation) &&
+      !failed_.marked(plan.allocation, seen.time_seconds) && !excused(seen) && !serial_bound(seen);
   confirmed_ = wanted ? confirmed_ + 1 : 0;
   if (!wanted) return std::nullopt;
   const int needed = last_gain_ > settings_.confirm_once_gain ? 1 : settings_.confirm;
@@ -165,6 +172,7 @@ std::optional<Decision> BalancePolicy::gain(const Observation& seen, const Plan&
   promise.binding = plan.binding;
   promise.before = meter_.rate(seen, plan.binding);
   promise.predicted_gain = last_gain_;
+  promise.fewer_workers = plan.allocation.active < seen.current.active;
   return try_out(MoveKind::move, plan, seen, promise,
                  fmt::format("{:+.1f}% predicted", 100 * last_gain_));
 }

@@ -10,6 +10,7 @@ namespace weir::detail {
 namespace {
 
 constexpr double kTolerance = 1e-9;
+constexpr double kMostError = 0.1;  // of a rate that one level shows
 // A curve is flat where so many times more workers than rate are added.
 constexpr double kFlat = 4.0;
 // Beyond the top level, a slope below this share of the proportional one is noise as likely as not.
@@ -23,6 +24,7 @@ constexpr double kDifferentShare = 0.03;
 struct Block {
   std::size_t first = 0;
   std::size_t last = 0;
+  double running = 0;  // in the middle
   double service = 0;
   double error = 0;   // one standard error, in seconds
   double weight = 0;  // completions
@@ -33,7 +35,10 @@ Block merged(const Block& a, const Block& b) {
   const double error =
       std::sqrt(a.error * a.error * a.weight * a.weight + b.error * b.error * b.weight * b.weight) /
       weight;
-  return {a.first, b.last, (a.service * a.weight + b.service * b.weight) / weight, error, weight};
+  const auto mean = [&](double of_a, double of_b) {
+    return (of_a * a.weight + of_b * b.weight) / weight;
+  };
+  return {a.first, b.last, mean(a.running, b.running), mean(a.service, b.service), error, weight};
 }
 
 // How clearly b's service time lies above a's: below 1, they count as one.
@@ -50,15 +55,20 @@ std::vector<Block> pooled(std::span<const Level> levels) {
   std::vector<Block> blocks;
   for (std::size_t i = 0; i < levels.size(); ++i) {
     const Level& level = levels[i];
-    blocks.push_back({i, i, level.service_seconds, level.relative_error * level.service_seconds,
+    blocks.push_back({i, i, level.running, level.service_seconds,
+                      level.relative_error * level.service_seconds,
                       std::max(level.completions, 1e-3)});
   }
+  const std::vector<Block> single = blocks;
+  // A long run is drawn together only where its ends agree as well: small steps add up.
+  const auto apart = [&](const Block& a, const Block& b) {
+    return std::max(clearness(a, b), clearness(single[a.first], single[b.last]));
+  };
   while (blocks.size() > 1) {
     std::size_t least = 0;
     for (std::size_t i = 1; i + 1 < blocks.size(); ++i)
-      if (clearness(blocks[i], blocks[i + 1]) < clearness(blocks[least], blocks[least + 1]))
-        least = i;
-    if (clearness(blocks[least], blocks[least + 1]) >= 1.0) break;
+      if (apart(blocks[i], blocks[i + 1]) < apart(blocks[least], blocks[least + 1])) least = i;
+    if (apart(blocks[least], blocks[least + 1]) >= 1.0) break;
     blocks[least] = merged(blocks[least], blocks[least + 1]);
     blocks.erase(blocks.begin() + static_cast<std::ptrdiff_t>(least) + 1);
   }
@@ -80,12 +90,15 @@ CapacityCurve CapacityCurve::from_levels(std::span<const Level> levels, double s
   if (blocks.size() < 2) return proportional(service_seconds);
   CapacityCurve curve;
   for (const Block& block : blocks)
-    for (std::size_t i = block.first; i <= block.last; ++i)
+    for (std::size_t i = block.first; i <= block.last; ++i) {
       curve.points_.emplace_back(levels[i].running, levels[i].running / block.service);
-  const auto& [n_top, rate_top] = curve.points_.back();
-  const auto& [n_before, rate_before] = curve.points_[curve.points_.size() - 2];
-  const double proportional = rate_top / n_top;
-  const double secant = (rate_top - rate_before) / std::max(n_top - n_before, 1e-6);
+      curve.errors_.push_back(block.error / block.service);
+    }
+  const Block& top = blocks.back();
+  const Block& below = blocks[blocks.size() - 2];
+  const double proportional = 1.0 / top.service;
+  const double secant = (top.running / top.service - below.running / below.service) /
+                        std::max(top.running - below.running, 1e-6);
   curve.last_slope_ = std::min(secant, secant < kFlatSlope * proportional ? 0.0 : proportional);
   return curve;
 }
@@ -141,6 +154,16 @@ int CapacityCurve::whole_workers_for(double rate, int most) const {
   return 0;
 }
 
+// The highest of several rates is as likely high by chance.
+double CapacityCurve::sure_peak(double most) const {
+  double sure = 0;
+  for (std::size_t i = 0; i < points_.size() && points_[i].first <= most; ++i) {
+    const double error = i < errors_.size() ? std::min(errors_[i], kMostError) : 0.0;
+    sure = std::max(sure, points_[i].second * (1.0 - error));
+  }
+  return sure;
+}
+
 double CapacityCurve::peak_workers(double most, double plateau) const {
   double best = most;
   double highest = at(most);
@@ -151,7 +174,7 @@ double CapacityCurve::peak_workers(double most, double plateau) const {
       highest = std::max(highest, rate);
     }
   if (plateau <= 0 || is_proportional()) return best;
-  const double fewer = workers_for((1.0 - plateau) * highest, best);
+  const double fewer = workers_for((1.0 - plateau) * std::min(highest, sure_peak(best)), best);
   return is_flat(fewer, best) ? fewer : best;
 }
 
@@ -170,7 +193,7 @@ int CapacityCurve::whole_peak_workers(int most, double plateau) const {
   }
   try_out(most);
   if (plateau <= 0 || is_proportional()) return best;
-  const int fewer = whole_workers_for((1.0 - plateau) * at(best), best);
+  const int fewer = whole_workers_for((1.0 - plateau) * std::min(at(best), sure_peak(best)), best);
   return fewer > 0 && is_flat(fewer, best) ? fewer : best;
 }
 

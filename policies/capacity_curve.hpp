@@ -44,9 +44,12 @@ class WEIR_EXPORT CapacityCurve {
 
  private:
   [[nodiscard]] bool is_flat(double from, double to) const;
+  /// The highest rate seen, less one standard error of it.
+  [[nodiscard]] double sure_peak(double most) const;
 
   std::vector<std::pair<double, double>> points_;  // (n, items a second), ascending in n
-  double last_slope_ = 0;                          // beyond the last point
+  std::vector<double> errors_;  // relative, of the points, one standard error; may be empty
+  double last_slope_ = 0;       // beyond the last point
 };
 
 }  // namespace weir::detail

@@ -13,6 +13,7 @@ namespace {
 constexpr double kFirstWaitSeconds = 1.0;
 // A try has failed when workers wait again so soon after it.
 constexpr double kFailedWithinSeconds = 3.0;
+constexpr double kPatienceSeconds = 2.0;
 constexpr double kIdleCore = 0.9;
 constexpr double kRounding = 0.05;  // of a worker: what measuring may take away
 // Workers that use less of their time on a CPU push nobody out. Each time they wake they wait in
@@ -30,11 +31,13 @@ std::optional<ContentionControl::Advice> ContentionControl::advise(const Observa
   if (!since_change_.full()) return std::nullopt;
   if (ceiling_ >= seen.budget) ceiling_ = 0;
   const WorkTime second = since_change_.sum();
+  if (!seen.contended) waiting_since_ = -1;
   std::optional<Advice> advice = seen.contended ? fewer(seen, second) : std::nullopt;
   if (!advice) advice = more(seen, second);
   if (advice) {
     ceiling_ = advice->workers < seen.budget ? advice->workers : 0;
     last_change_seconds_ = seen.time_seconds;
+    waiting_since_ = -1;
     since_change_.clear();
   }
   return advice;
@@ -44,12 +47,17 @@ std::optional<ContentionControl::Advice> ContentionControl::fewer(const Observat
                                                                   const WorkTime& second) {
   const double ran = std::min<double>(second.running_seconds / second.seconds, seen.active);
   const CpuWaits waits = cpu_waits(second);
-  const int had_a_cpu =
-      std::max(1, static_cast<int>(std::floor(ran * (1.0 - waits.slot_share) + kRounding)));
-  if (seen.contended_by == "quota")
+  double had = ran * (1.0 - waits.slot_share) + kRounding;
+  if (seen.contended_by == "quota") {
     quota_cores_ = seen.host.cores;
-  else if (second.cpu_seconds < kLeastCpuShare * second.slot_seconds)
-    return std::nullopt;
+  } else {
+    if (second.cpu_seconds < kLeastCpuShare * second.slot_seconds) return std::nullopt;
+    // Of two processes the one with fewer workers loses less than half a worker, the other one
+    // more: who has more is to give up more. If nobody does, half a worker is too many.
+    if (waiting_since_ < 0) waiting_since_ = seen.time_seconds;
+    if (seen.time_seconds - waiting_since_ < kPatienceSeconds) had += 0.5 - kRounding;
+  }
+  const int had_a_cpu = std::max(1, static_cast<int>(std::floor(had)));
   if (had_a_cpu >= std::min(seen.active, workers(seen.budget))) return std::nullopt;
   if (tried_seconds_ >= 0 && seen.time_seconds - tried_seconds_ <= kFailedWithinSeconds)
     wait_seconds_ = std::min(2 * wait_seconds_, settings_.contention_wait_most_seconds);
@@ -57,7 +65,7 @@ std::optional<ContentionControl::Advice> ContentionControl::fewer(const Observat
     wait_seconds_ = kFirstWaitSeconds;
   tried_seconds_ = -1;
   return Advice{
-      had_a_cpu, true,
+      had_a_cpu, true, had,
       fmt::format("{:.1f} workers ran and waited {:.0f}% of the time for a CPU ({}): use {}", ran,
                   100 * waits.slot_share, seen.contended_by, had_a_cpu)};
 }
@@ -73,12 +81,13 @@ std::optional<ContentionControl::Advice> ContentionControl::more(const Observati
   // What a quota allows does not change while nobody rewrites it; a try would only be throttled.
   if (quota_cores_ > 0 && seen.host.cores != quota_cores_) quota_cores_ = 0;
   const int most = quota_cores_ > 0 ? std::max(1, static_cast<int>(quota_cores_)) : seen.budget;
-  const int to = std::min({seen.budget, most, ceiling_ + std::max(1, idle)});
+  // Others may be about to take the idle CPUs as well.
+  const int to = std::min({seen.budget, most, ceiling_ + std::max(1, (idle + 1) / 2)});
   if (to <= ceiling_) return std::nullopt;
   // A try that went well makes the next one come sooner.
   if (tried_seconds_ >= 0) wait_seconds_ = std::max(kFirstWaitSeconds, 0.5 * wait_seconds_);
   tried_seconds_ = seen.time_seconds;
-  return Advice{to, false,
+  return Advice{to, false, static_cast<double>(to),
                 idle >= 1 ? fmt::format("{} CPUs are idle: use {} workers", idle, to)
                           : fmt::format("no worker waits for a CPU: try {} workers", to)};
 }

@@ -32,10 +32,13 @@ class WEIR_EXPORT ContentionControl {
   struct Advice {
     int workers = 0;
     bool fewer = false;
+    double running = 0;  ///< how many of them may run at a time
     std::string reason;
   };
   /// After each window in which one allocation was in force; a new number of workers to use.
   [[nodiscard]] std::optional<Advice> advise(const Observation& seen);
+  /// So many workers may be used, since not all of them run at a time.
+  void allow(int workers) { ceiling_ = workers; }
   /// The allocation changed: what was measured before says nothing.
   void changed() { since_change_.clear(); }
 
@@ -47,6 +50,7 @@ class WEIR_EXPORT ContentionControl {
   LastSecond since_change_;
   int ceiling_ = 0;            // 0: none
   double quota_cores_ = 0;     // of the quota that has throttled; 0: none has
+  double waiting_since_ = -1;  // for a CPU, with as many workers as are to be had; -1: not
   double tried_seconds_ = -1;  // when workers were last added
   double wait_seconds_ = 1;    // until the next try
   double last_change_seconds_ = 0;

@@ -1,32 +1,29 @@
 #include "policies/failed_moves.hpp"
 
 #include <algorithm>
-#include <cmath>
+
+#include "policies/allotment.hpp"
 
 namespace weir::detail {
-namespace {
-
-std::string shape_of(const Allocation& allocation) {
-  std::string shape = std::to_string(allocation.active) + (allocation.strict ? "s" : "h");
-  for (const StageAllocation& stage : allocation.stages)
-    shape += ' ' + std::to_string(std::lround(std::min(stage.target, 1e6))) + '/' +
-             std::to_string(stage.group);
-  return shape;
-}
-
-}  // namespace
 
 void FailedMoves::mark(const Allocation& to, double now_seconds) {
-  Mark& own = marks_[shape_of(to)];
-  own.lasts_seconds = own.lasts_seconds == 0
-                          ? settings_.failed_mark_seconds
-                          : std::min(2 * own.lasts_seconds, settings_.failed_mark_most_seconds);
-  own.until_seconds = now_seconds + own.lasts_seconds;
+  // What is long past counts as new, so that the marks of a long run stay few.
+  std::erase_if(marks_, [&](const Mark& mark) {
+    return now_seconds > mark.until_seconds + settings_.failed_mark_most_seconds;
+  });
+  auto own = std::find_if(marks_.begin(), marks_.end(),
+                          [&](const Mark& mark) { return !differs(mark.to, to); });
+  if (own == marks_.end()) own = marks_.insert(own, Mark{to});
+  own->lasts_seconds = own->lasts_seconds == 0
+                           ? settings_.failed_mark_seconds
+                           : std::min(2 * own->lasts_seconds, settings_.failed_mark_most_seconds);
+  own->until_seconds = now_seconds + own->lasts_seconds;
 }
 
 bool FailedMoves::marked(const Allocation& to, double now_seconds) const {
-  const auto found = marks_.find(shape_of(to));
-  return found != marks_.end() && now_seconds < found->second.until_seconds;
+  return std::any_of(marks_.begin(), marks_.end(), [&](const Mark& mark) {
+    return now_seconds < mark.until_seconds && !differs(mark.to, to);
+  });
 }
 
 }  // namespace weir::detail

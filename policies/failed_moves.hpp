@@ -1,7 +1,6 @@
 #pragma once
 
-#include <map>
-#include <string>
+#include <vector>
 
 #include <weir/allocation.hpp>
 #include <weir/export.hpp>
@@ -23,12 +22,13 @@ class WEIR_EXPORT FailedMoves {
 
  private:
   struct Mark {
+    Allocation to;
     double until_seconds = 0;
     double lasts_seconds = 0;
   };
 
   PolicySettings settings_;
-  std::map<std::string, Mark> marks_;  // by the allocation's whole-worker shape
+  std::vector<Mark> marks_;  // no two to what counts as the same
 };
 
 }  // namespace weir::detail

@@ -5,7 +5,6 @@
 #include <cmath>
 
 namespace weir::detail {
-namespace {
 
 // Whole numbers up to 16; above, steps of a sixteenth to an eighth, so that the table stays small
 // and each entry gets its share of the observations.
@@ -16,8 +15,6 @@ int level_key(double running) {
   const int step = 1 << (octave - 3);
   return (whole + step / 2) / step * step;
 }
-
-}  // namespace
 
 void LevelTable::add(double running, double items, double sum, double squares, double independent,
                      double alpha) {

@@ -11,6 +11,9 @@
 
 namespace weir::detail {
 
+/// The entry that `running` workers belong to: whole numbers, coarser from 16 on.
+[[nodiscard]] int level_key(double running);
+
 /// Service times of a stage by how many workers were running in it, as measured and not as
 /// assigned. The cold start visits low levels on purpose; natural variation gives others.
 ///

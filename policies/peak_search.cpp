@@ -12,6 +12,7 @@ namespace {
 
 // Numbers closer than this share are not worth telling apart.
 constexpr double kCloseShare = 0.12;
+constexpr double kMostError = 0.1;  // of a rate
 
 bool close(int low, int high) {
   return high - low <= std::max(1, static_cast<int>(kCloseShare * high));
@@ -20,18 +21,20 @@ bool close(int low, int high) {
 }  // namespace
 
 int PeakSearch::best() const {
-  double highest = 0;
-  for (const auto& trial : trials_) highest = std::max(highest, trial.second);
-  for (const auto& [workers, rate] : trials_)
-    if (rate >= (1.0 - plateau_) * highest) return workers;
+  // The highest of several rates is as likely high by chance.
+  double sure = 0;
+  for (const auto& [workers, trial] : trials_)
+    sure = std::max(sure, trial.rate * (1.0 - std::min(trial.error, kMostError)));
+  for (const auto& [workers, trial] : trials_)
+    if (trial.rate >= (1.0 - plateau_) * sure) return workers;
   return 1;
 }
 
 std::optional<int> PeakSearch::hint(int low, int high) const {
   std::vector<Level> levels;
-  for (const auto& [workers, rate] : trials_)
-    if (rate > 0)
-      levels.push_back({static_cast<double>(workers), static_cast<double>(workers) / rate});
+  for (const auto& [workers, trial] : trials_)
+    if (trial.rate > 0)
+      levels.push_back({static_cast<double>(workers), static_cast<double>(workers) / trial.rate});
   const std::optional<UslFit> fit = fit_usl(levels);
   if (!fit || !(fit->peak() < high)) return std::nullopt;
   const int peak = static_cast<int>(std::lround(fit->peak()));
@@ -49,8 +52,9 @@ std::optional<int> PeakSearch::next() const {
   if (const std::optional<int> peak = hint(low, high);
       untried(peak) && !(close(here, *peak) || close(*peak, here)))
     return peak;
-  // The best may be the left foot of a higher peak.
-  if (above != trials_.end() && above->second < (1.0 - plateau_) * at->second && !close(here, high))
+  // The best may be the left foot of a higher peak. A doubling finds what is no lower further up.
+  if (above != trials_.end() && !close(here, high) &&
+      (above->second.rate < (1.0 - plateau_) * at->second.rate || high > 2 * here))
     return (here + high) / 2;
   if (close(low, here)) return std::nullopt;
   return (low + here) / 2;

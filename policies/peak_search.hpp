@@ -19,7 +19,8 @@ class WEIR_EXPORT PeakSearch {
   explicit PeakSearch(double plateau) : plateau_(plateau) {}
 
   void clear() { trials_.clear(); }
-  void add(int workers, double rate) { trials_[workers] = rate; }
+  /// `error` of the rate, one standard error, relative.
+  void add(int workers, double rate, double error = 0) { trials_[workers] = {rate, error}; }
   /// What to try next; nothing: best() is good enough.
   [[nodiscard]] std::optional<int> next() const;
   /// The fewest of those tried that hold all but the plateau of the best.
@@ -28,8 +29,13 @@ class WEIR_EXPORT PeakSearch {
  private:
   [[nodiscard]] std::optional<int> hint(int low, int high) const;
 
+  struct Trial {
+    double rate = 0;
+    double error = 0;
+  };
+
   double plateau_;
-  std::map<int, double> trials_;  // rate by workers
+  std::map<int, Trial> trials_;  // by workers
 };
 
 }  // namespace weir::detail

@@ -47,18 +47,22 @@ Plan make_plan(const Observation& seen, const PolicySettings& settings, bool str
     return plan;
   }
   plan.consumer_limited = loaders_below(solution.per_second, problem.limits);
+  double spare = 0;
   if (!plan.consumer_limited && solution.total < problem.workers && !strict) {
     // A serial stage or a cap is the limit. The others get the same headroom over it as over a
     // consumer, up to one worker, so that their variance does not starve it.
-    const double spare =
-        std::min({1.0, (margin - 1.0) * solution.total, problem.workers - solution.total});
+    spare = std::min({1.0, (margin - 1.0) * solution.total, problem.workers - solution.total});
     const double scale = solution.total > 0 ? (solution.total + spare) / solution.total : 1.0;
     for (std::size_t i = 0; i < solution.workers.size(); ++i)
       solution.workers[i] =
           with_headroom(problem.stages[i], solution.workers[i], scale, settings.plateau);
     solution.total += spare;
   }
-  const int active = static_cast<int>(std::ceil(solution.total - 1e-6));
+  int active = static_cast<int>(std::ceil(solution.total - 1e-6));
+  // Half a worker to spare is not worth a whole one.
+  if (spare > 0)
+    active = std::max(static_cast<int>(std::ceil(solution.total - spare - 1e-6)),
+                      static_cast<int>(std::lround(solution.total)));
   plan.allocation = strict ? whole_allotment(seen, solution)
                            : shared_allotment(seen, solution.workers, active, settings.stay_slack,
                                               settings.plateau);

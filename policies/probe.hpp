@@ -17,13 +17,17 @@ namespace weir::detail {
 /// Tries a few workers less or one more in the stage that binds, where nobody has seen what they
 /// bring: so many windows with it, as many without, and then says whether it paid.
 ///
-/// Algorithm: fewer, when an allocation that was loaded or set by hand has never shown the stage
-/// with clearly fewer workers, or when items took far longer from one level seen to the next with
-/// none seen in between: it may be past its peak. Half as many, half of that, down to
-/// one, then a few around the best, once; the levels seen then answer what is best, as those of the
-/// ramp do. One more, when the stage is at a cap of its own while other workers idle, and the next
-/// level is unknown; judged by the stage's own rate with it and without. The scalability law
-/// through the levels, where there are enough, says which comes first.
+/// Algorithm: three kinds of trial, in this order.
+/// Between: two levels were seen with nothing in between, items took far longer at the upper one,
+/// and the lower one would lead above all that was seen. Bisect the gap; the other stages get what
+/// they need to follow.
+/// Fewer: an allocation that was loaded or set by hand has never shown the stage with clearly fewer
+/// workers, and the model would have chosen another one or the stage mostly waits: it may be past
+/// its peak. Half as many, half of that, down to one, then a few around the best, once.
+/// One more: the stage is at a cap of its own while other workers idle, and the next level is
+/// unknown; judged by the stage's own rate with it and without. The scalability law through the
+/// levels, where there are enough, says whether fewer or one more comes first.
+/// After the first two the levels seen answer what is best, as those of the ramp do.
 ///
 /// Thread safety: none.
 class WEIR_EXPORT Probe {
@@ -62,9 +66,22 @@ class WEIR_EXPORT Probe {
  private:
   enum class Phase { none, on, off };
 
-  [[nodiscard]] int workers_to_try(const Observation& seen, std::size_t stage, bool doubtful) const;
-  [[nodiscard]] static Allocation with(Allocation made, const Observation& seen, std::size_t stage,
-                                       int workers);
+  enum class Kind {
+    one_more,  ///< judged by itself
+    fewer,     ///< a survey of all that lies below
+    between,   ///< a survey of a gap in what was seen
+  };
+  struct Trial {
+    int workers = 0;  ///< 0: nothing is worth a trial
+    Kind kind = Kind::one_more;
+    int low = 0;   ///< no number of the survey goes this far down
+    int high = 0;  ///< nor this far up
+  };
+
+  [[nodiscard]] Trial trial(const Observation& seen, std::size_t stage, bool doubtful) const;
+  /// original() with so many workers in the stage; nothing where there are too few for it.
+  [[nodiscard]] std::optional<Allocation> with(const Observation& seen, int workers) const;
+  void note_rate(int workers, const RateMeter& meter, const Observation& seen);
   [[nodiscard]] bool paid(const Observation& seen);
   /// The next number of the survey; 0: it is over.
   [[nodiscard]] int next_of_survey() const;
@@ -72,6 +89,7 @@ class WEIR_EXPORT Probe {
 
   PolicySettings settings_;
   Phase phase_ = Phase::none;
+  Trial trial_;
   Allocation original_;
   Allocation probed_;
   std::size_t stage_ = 0;

@@ -17,9 +17,9 @@ constexpr double kGrowth = 2.0;
 constexpr int kServicesToKnow = 3;
 constexpr int kMostTries = 8;
 constexpr double kLevelledShare = 0.5;  // of what a linear stage would have gained
-// Steady times say sooner what they are.
+// Steady times say sooner what they are: of the completions this share and the variation.
 constexpr double kSteadyCv = 0.25;
-constexpr double kSteadyShare = 0.6;
+constexpr double kSteadyShare = 0.4;
 constexpr double kTryItems = 30;  // a peak is flat: more items than for a doubling
 
 int total_of(const std::vector<int>& workers) {
@@ -55,7 +55,8 @@ bool Ramp::enough(const Observation& seen) const {
     if (seen.stages[i].estimate.service_seconds <= 0) continue;
     any = true;
     if (ran_ahead(seen.stages[i])) continue;
-    const double share = seen.stages[i].estimate.cv < kSteadyCv ? kSteadyShare : 1.0;
+    const double cv = seen.stages[i].estimate.cv;
+    const double share = cv < kSteadyCv ? kSteadyShare + cv : 1.0;
     if (matters(seen, i, settings_.matters) &&
         meter_.completions(i) < share * settings_.window_completions)
       return false;
@@ -77,7 +78,9 @@ std::vector<int> Ramp::next_level(const Observation& seen) const {
     const StageNeed& stage = problem.stages[i];
     if (stage.fixed > 0 || !stage.curve.known()) continue;
     const double rate = goal[static_cast<std::size_t>(stage.loader)] * stage.visits;
-    const double wish = std::isfinite(rate) ? std::ceil(rate / stage.curve.at(1.0) - 1e-6) : 1.0;
+    // At what a worker gives at the present level, which may be less than alone.
+    const double each = stage.curve.at(workers_[i]) / workers_[i];
+    const double wish = std::isfinite(rate) && each > 0 ? std::ceil(rate / each - 1e-6) : 1.0;
     const int most = std::min(stage.most, 2 * workers_[i]);
     next[i] = std::max(workers_[i], static_cast<int>(std::min<double>(wish, most)));
   }

@@ -4,6 +4,11 @@
 #include <cmath>
 
 namespace weir::detail {
+namespace {
+
+constexpr double kItemsToCompare = 10;
+
+}  // namespace
 
 void RateMeter::add(const Observation& seen) {
   const double keep =
@@ -33,6 +38,21 @@ RateMeter::Rate RateMeter::rate(const Observation& seen, std::size_t stage) cons
   if (count >= 1)
     result.relative_error = std::min(1.0, std::hypot(known.cv / std::sqrt(count), 1.0 / count));
   return result;
+}
+
+RateMeter::Rate RateMeter::lasting_rate(const Observation& seen, std::size_t stage) const {
+  Rate least = rate(seen, stage);
+  const StageObservation& own = seen.stages[stage];
+  for (std::size_t i = 0; i < seen.stages.size(); ++i) {
+    const StageObservation& other = seen.stages[i];
+    if (i == stage || other.loader != own.loader || !other.estimate.visits_known ||
+        other.estimate.visits <= 0 || completions(i) < kItemsToCompare)
+      continue;
+    Rate there = rate(seen, i);
+    there.items_per_second *= own.estimate.visits / other.estimate.visits;
+    if (there.items_per_second < least.items_per_second) least = there;
+  }
+  return least;
 }
 
 double RateMeter::completions(std::size_t stage) const {

@@ -32,6 +32,8 @@ class WEIR_EXPORT RateMeter {
     return rate(seen, stage).items_per_second / seen.stages[stage].estimate.visits;
   }
   /// Completions of a stage since clear(), fading.
+  /// The same, as far as the other stages kept up: what only filled queues could not last.
+  [[nodiscard]] Rate lasting_rate(const Observation& seen, std::size_t stage) const;
   [[nodiscard]] double completions(std::size_t stage) const;
 
  private:

@@ -14,10 +14,20 @@ namespace {
 // Fewer items than this say nothing about a mean; windows are added up until they have them.
 constexpr double kItemsToJudge = 10;
 constexpr double kItemsToExpect = 10;
+// A level that is left for good has taught something with fewer items, if its mean is known so
+// well.
+constexpr double kItemsToTeach = 4;
+constexpr double kErrorToTeach = 0.1;
+// Fewer still say enough where they are so many alarms away from what was expected.
+constexpr double kItemsFarOff = 3;
+constexpr double kFarOff = 2;
+// What is known of a level may be wrong by so many of its errors, in every window alike.
+constexpr double kLevelErrors = 3;
+constexpr double kSpreadErrors = 2;  // the most by which one window may widen the spread
 // Noise that a mean of few items does not show: timers, caches.
 constexpr double kLeastError = 0.01;
 constexpr int kAlarmWindows = 2;
-constexpr double kMostOfAlarm = 0.6;
+constexpr double kMostOfAlarm = 0.52;
 constexpr double kForget = 0.5;
 constexpr double kSuspectShare = 0.2;  // of the alarm: nothing is moved meanwhile
 constexpr double kTeachShare = 0.35;   // from here on levels are not taught, either
@@ -59,7 +69,7 @@ void accumulate(StageWindow& total, const StageWindow& window) {
 
 bool StageEstimator::Excess::add(double residual, double allowance, double alarm) {
   // One window alone never alarms, and is soon forgotten when the next ones do not agree.
-  sum = std::max(0.0, sum + std::min(residual, kMostOfAlarm * alarm) - allowance);
+  sum = std::max(0.0, sum + std::min(residual - allowance, kMostOfAlarm * alarm));
   if (residual <= 0) sum *= kForget;
   return sum > alarm;
 }
@@ -76,35 +86,86 @@ std::optional<Level> StageEstimator::expected(double running, bool settled) cons
                completions_};
 }
 
+double StageEstimator::error_of(const StageWindow& judged, const Level& right, bool far) const {
+  // The level was not taught by what is far off it; the mean over all was.
+  const double level_cv = right.relative_error * std::sqrt(right.completions);
+  const double cv = far ? std::min(slow_.cv(), level_cv) : slow_.cv();
+  const double error =
+      std::max(kLeastError, std::hypot(cv / std::sqrt(independent(judged)), right.relative_error));
+  return far ? error : std::max(error, std::sqrt(spread_));
+}
+
+// Few items say enough where they are far from anything that noise explains.
+bool StageEstimator::far_off() const {
+  if (independent(pending_) < kItemsFarOff) return false;
+  const std::optional<Level> right = levels_.near(pending_.running_mean, kItemsToExpect);
+  if (!right || right->service_seconds <= 0 || pending_.service_seconds <= 0) return false;
+  const double residual =
+      std::log(pending_.service_seconds / pending_.items_in / right->service_seconds);
+  const double limit =
+      std::max(settings_.drift_change, settings_.drift_errors * error_of(pending_, *right, true));
+  return std::abs(residual) > kFarOff * limit;
+}
+
+// What was added up belongs to the level before. It teaches if it can, or waits until the stage is
+// there again: added to what follows it would teach a level that nobody has seen.
+void StageEstimator::leave_level() {
+  const StageWindow left = std::exchange(pending_, StageWindow{});
+  judged_since_change_ = false;
+  const double count = independent(left);
+  if (count <= 0) return;
+  if (count >= kItemsToTeach && slow_.cv() < kErrorToTeach * std::sqrt(count) &&
+      !levels_.near(left.running_mean, 1))
+    teach(left);
+  else
+    accumulate(kept_[level_key(left.running_mean)], left);
+}
+
+void StageEstimator::teach(const StageWindow& window) {
+  levels_.add(window.running_mean, window.items_in, window.service_seconds,
+              window.service_seconds_squared, independent(window), settings_.alpha_slow);
+}
+
 bool StageEstimator::service_drifted(const StageWindow& window) {
-  if (!window.learn) return false;
+  if (!window.learn) {
+    leave_level();
+    return false;
+  }
   accumulate(pending_, window);
-  if (independent(pending_) < kItemsToJudge) return false;
+  const auto kept = kept_.find(level_key(pending_.running_mean));
+  if (kept != kept_.end()) {
+    accumulate(kept->second, pending_);
+    pending_ = kept->second;
+    kept_.erase(kept);
+  }
+  const bool far = far_off();
+  if (independent(pending_) < kItemsToJudge && !far) return false;
   const StageWindow judged = std::exchange(pending_, StageWindow{});
-  const std::optional<Level> right = expected(judged.running_mean, judged.settled);
+  // The first window at a level that nobody has seen is no drift: the allocation has changed.
+  const std::optional<Level> right =
+      expected(judged.running_mean, judged.settled && judged_since_change_);
+  judged_since_change_ = true;
   const double seen = judged.service_seconds / judged.items_in;
-  bool alarm = false;
   suspect_ = false;
-  bool teach = true;
   if (right && right->service_seconds > 0 && seen > 0) {
     const double residual = std::log(seen / right->service_seconds);
-    const double own_error = slow_.cv() / std::sqrt(independent(judged));
-    const double error = std::max(kLeastError, std::hypot(own_error, right->relative_error));
+    const double error = error_of(judged, *right, far);
     const double limit = std::max(settings_.drift_change, settings_.drift_errors * error);
-    const double allowance = std::max(0.5 * settings_.dead_band, error);
+    const double allowance =
+        std::max({0.5 * settings_.dead_band, error, kLevelErrors * right->relative_error});
     // Both sides are fed whatever the other says.
     const bool up = above_.add(residual, allowance, limit);
     const bool down = below_.add(-residual, allowance, limit);
-    alarm = up || down;
     const double sum = std::max(above_.sum, below_.sum);
+    const double widening = std::min(std::abs(residual), kSpreadErrors * error);
+    spread_ += settings_.alpha_slow * (widening * widening - spread_);
     suspect_ = sum > kSuspectShare * limit;
-    teach = sum <= kTeachShare * limit;
+    if (up || down) return true;
+    // A window under suspicion does not teach the table what it is suspected against.
+    if (sum > kTeachShare * limit) return false;
   }
-  // A window under suspicion does not teach the table what it is suspected against.
-  if (!alarm && teach)
-    levels_.add(judged.running_mean, judged.items_in, judged.service_seconds,
-                judged.service_seconds_squared, independent(judged), settings_.alpha_slow);
-  return alarm;
+  teach(judged);
+  return false;
 }
 
 bool StageEstimator::visits_drifted() {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
 
 #include <weir/export.hpp>
@@ -31,8 +32,9 @@ struct StageWindow {
 ///
 /// Algorithm: means are ratios of fading sums, fast and slow. Drift is a two-sided CUSUM of the log
 /// of each window's service time over what the level table expects at its concurrency, so that a
-/// move is not taken for a drift. On an alarm everything known is to be dropped, see restart():
-/// workers shift with costs, so that the levels of the other stages are in doubt as well.
+/// move is not taken for a drift. Windows of different allocations are never added up. On an alarm
+/// everything known is to be dropped, see restart(): workers shift with costs, so that the levels
+/// of the other stages are in doubt as well.
 ///
 /// Thread safety: none.
 class WEIR_EXPORT StageEstimator {
@@ -58,6 +60,14 @@ class WEIR_EXPORT StageEstimator {
   };
 
   [[nodiscard]] bool service_drifted(const StageWindow& window);
+  void leave_level();
+  void teach(const StageWindow& window);
+  /// What is pending is far from anything that noise explains.
+  [[nodiscard]] bool far_off() const;
+  /// One standard error of the logarithm of what `judged` shows over what was expected. Windows at
+  /// one level differ by more than their items' variation says, where the time depends on who runs
+  /// beside; but not what is far off.
+  [[nodiscard]] double error_of(const StageWindow& judged, const Level& right, bool far) const;
   [[nodiscard]] bool visits_drifted();
   /// What a window at `running` workers should show; nothing where it cannot be said.
   [[nodiscard]] std::optional<Level> expected(double running, bool settled) const;
@@ -69,9 +79,12 @@ class WEIR_EXPORT StageEstimator {
   DecayedSums ratio_fast_;
   DecayedSums ratio_slow_;
   LevelTable levels_;
-  StageWindow pending_;  // windows with too few items to judge alone, added up
+  StageWindow pending_;              // windows with too few items to judge alone, added up
+  std::map<int, StageWindow> kept_;  // likewise, of allocations before, by level
+  double spread_ = 0;                // mean square of what windows differ from what was expected
   Excess above_;
   Excess below_;
+  bool judged_since_change_ = false;  // levels seen before are not those of the allocation in force
   bool suspect_ = false;
   int visits_off_ = 0;  // consecutive windows whose visit ratio was far from the slow one
   double completions_ = 0;

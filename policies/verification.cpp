@@ -43,11 +43,14 @@ std::optional<Outcome> Verification::judge(const Observation& seen, bool excused
   const bool no_clearer = kErrorsToFail * now.relative_error < promise_.before.relative_error;
   if (!clear && !no_clearer && !out_of_time) return std::nullopt;
 
-  const bool fell = outcome.realised_gain < -settings_.dead_band &&
-                    outcome.realised_gain + kErrorsToFail * outcome.standard_error < 0;
+  // A fall that was foretold is none: what was before could not last.
+  const double fall = outcome.realised_gain - std::min(0.0, outcome.predicted_gain);
+  const bool fell =
+      fall < -settings_.dead_band && fall + kErrorsToFail * outcome.standard_error < 0;
   const bool too_little = promise_.gain_required && clear &&
                           outcome.predicted_gain >= settings_.dead_band &&
-                          outcome.realised_gain < settings_.verify_share * outcome.predicted_gain;
+                          outcome.realised_gain < settings_.verify_share * outcome.predicted_gain &&
+                          !(promise_.fewer_workers && outcome.realised_gain >= 0);
   if (!excused && (fell || too_little))
     outcome.verdict = Outcome::Verdict::rolled_back;
   else

@@ -27,8 +27,9 @@ class WEIR_EXPORT Verification {
     MoveKind kind = MoveKind::move;
     std::size_t binding = 0;
     double predicted_gain = 0;
-    RateMeter::Rate before;     ///< of the binding stage; 0 items: nothing to compare with
-    bool gain_required = true;  ///< false: it only must not lose
+    RateMeter::Rate before;      ///< of the binding stage; 0 items: nothing to compare with
+    bool gain_required = true;   ///< false: it only must not lose
+    bool fewer_workers = false;  ///< then the same rate is a gain
   };
 
   Verification(const Promise& promise, const PolicySettings& settings);

@@ -50,8 +50,8 @@ class Contention : public testing::Test {
 };
 
 TEST_F(Contention, LeavesThoseWorkersThatHadACpu) {
-  // Three of eight cores are taken: eight workers get eight elevenths of a CPU each.
-  const std::optional<Advice> advice = after(1.0, window(8, 8, 8.0 / 11, 3.0 / 11));
+  // Four busy threads beside eight workers on eight cores: each gets two thirds of a CPU.
+  const std::optional<Advice> advice = after(1.0, window(8, 8, 2.0 / 3, 1.0 / 3));
   ASSERT_TRUE(advice);
   EXPECT_TRUE(advice->fewer);
   EXPECT_EQ(advice->workers, 5);
@@ -63,10 +63,28 @@ TEST_F(Contention, SaysNothingBeforeASecondHasPassed) {
 }
 
 TEST_F(Contention, ReducesNothingTwice) {
-  ASSERT_TRUE(after(1.0, window(8, 8, 8.0 / 11, 3.0 / 11)));
+  ASSERT_TRUE(after(1.0, window(8, 8, 2.0 / 3, 1.0 / 3)));
   // Five workers have a CPU each; the waits are over.
   EXPECT_FALSE(after(0.9, window(5, 5, 1.0, 0.0)));
   EXPECT_EQ(control_.workers(8), 5);
+}
+
+// Three and six workers on eight cores: the rounding decides who goes, and it must be the larger.
+TEST_F(Contention, WhoHasFewerWorkersKeepsThem) {
+  EXPECT_FALSE(after(1.5, window(3, 3, 8.0 / 9, 1.0 / 9)));
+}
+
+TEST_F(Contention, WhoHasMoreWorkersGivesOneUp) {
+  const std::optional<Advice> advice = after(1.0, window(6, 6, 8.0 / 9, 1.0 / 9));
+  ASSERT_TRUE(advice);
+  EXPECT_EQ(advice->workers, 5);
+}
+
+TEST_F(Contention, HalfAWorkerTooManyIsParkedWhenNobodyElseGivesWay) {
+  EXPECT_FALSE(after(2.0, window(3, 3, 8.0 / 9, 1.0 / 9)));
+  const std::optional<Advice> advice = after(1.5, window(3, 3, 8.0 / 9, 1.0 / 9));
+  ASSERT_TRUE(advice);
+  EXPECT_EQ(advice->workers, 2);
 }
 
 TEST_F(Contention, NeverParksTheLastWorker) {
