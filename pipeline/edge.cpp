@@ -46,6 +46,7 @@ void Edge::commit(const Packet& packet, Nanoseconds now) {
       beyond_.insert(begin, end);
     }
     waiting_count_ += static_cast<std::int64_t>(packet.depth_out);
+    marks_.note(waiting_count_);
     bytes_ += static_cast<std::int64_t>(packet.out_bytes);
     arrived(packet);
     publish();
@@ -74,6 +75,7 @@ void Edge::set_depth(std::int64_t items, Nanoseconds now) {
   advance_meter(now);
   depth_ = std::max<std::int64_t>(items, 1);
   depth_published_.store(depth_, std::memory_order_relaxed);
+  marks_.reset(waiting_count_);
   publish();
 }
 
@@ -93,6 +95,8 @@ QueueSnapshot Edge::snapshot(Nanoseconds now) const {
   QueueSnapshot snapshot;
   snapshot.capacity_items = depth_;
   snapshot.length_items = waiting_count_;
+  snapshot.low_items = marks_.low;
+  snapshot.high_items = marks_.high;
   snapshot.bytes = bytes_;
   snapshot.item_seconds = item_ns_ * 1e-9;
   snapshot.empty_seconds = empty_ns_ * 1e-9;

@@ -11,6 +11,7 @@
 #include "pipeline/byte_ledger.hpp"
 #include "pipeline/inlet.hpp"
 #include "pipeline/slot_window.hpp"
+#include "pipeline/watermarks.hpp"
 
 namespace weir::detail {
 
@@ -71,7 +72,10 @@ class Edge : public Inlet {
   virtual void committed() {}
 
   /// Counts slots that take depth as claimed.
-  void claimed(std::int64_t slots) WEIR_REQUIRES(mutex_) { waiting_count_ -= slots; }
+  void claimed(std::int64_t slots) WEIR_REQUIRES(mutex_) {
+    waiting_count_ -= slots;
+    marks_.note(waiting_count_);
+  }
   /// Takes payload that leaves here, and not with a packet, out of the books.
   void discharge(std::uint64_t bytes) WEIR_REQUIRES(mutex_) {
     bytes_ -= static_cast<std::int64_t>(bytes);
@@ -107,6 +111,7 @@ class Edge : public Inlet {
   std::int64_t depth_ WEIR_GUARDED_BY(mutex_);
   std::uint64_t started_ WEIR_GUARDED_BY(mutex_) = 0;  ///< one past the highest index opened
   std::int64_t bytes_ WEIR_GUARDED_BY(mutex_) = 0;
+  Watermarks marks_ WEIR_GUARDED_BY(mutex_);  ///< of waiting_count_, since the depth was set
 
   // The meter, integrals in ns since the first reading.
   mutable Nanoseconds metered_ WEIR_GUARDED_BY(mutex_) = 0;

@@ -397,6 +397,7 @@ Snapshot WorkerPool::read_all() const {
   snapshot.memory_bytes = ledger_.used();
   snapshot.memory_peak_bytes = ledger_.peak();
   snapshot.memory_bound_bytes = ledger_.bound();
+  snapshot.memory_stopped = ledger_.stopped();
   snapshot.structure = structure_;
   snapshot.host = host_.read(snapshot.time_seconds);
   for (const LoaderStages* loader : owned_->loaders) {

@@ -42,6 +42,8 @@ Json stage_json(const StageSummary& stage) {
           {"queue",
            {{"capacity", stage.queue_capacity_items},
             {"mean", stage.queue_mean_items},
+            {"low", stage.queue_low_items},
+            {"high", stage.queue_high_items},
             {"empty_share", stage.queue_empty_share},
             {"full_share", stage.queue_full_share}}},
           {"per_operator", std::move(shares)}};

@@ -362,6 +362,8 @@ double LoaderCore::fill_stages(Summary& summary, const WorkerPool::Reading& now,
     stage.cpu_system_seconds = from.cpu_system_seconds;
     stage.queue_capacity_items = from.queue.capacity_items;
     stage.queue_mean_items = from.queue.item_seconds / elapsed;
+    stage.queue_low_items = from.queue.low_items;
+    stage.queue_high_items = from.queue.high_items;
     stage.queue_empty_share = std::min(1.0, from.queue.empty_seconds / elapsed);
     stage.queue_full_share = std::min(1.0, from.queue.full_seconds / elapsed);
     worked += from.slot_seconds - from.run_queue_seconds;

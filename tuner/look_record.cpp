@@ -30,6 +30,7 @@ void visit_pool(Pool& pool, Visit&& visit) {
   visit("memory_bytes", pool.memory_bytes);
   visit("memory_peak_bytes", pool.memory_peak_bytes);
   visit("memory_bound_bytes", pool.memory_bound_bytes);
+  visit("memory_stopped", pool.memory_stopped);
   visit("structure", pool.structure);
 }
 
@@ -78,6 +79,8 @@ void visit_stage(Stage& stage, Visit&& visit) {
   visit("running_now", stage.running);
   visit("capacity", stage.queue.capacity_items);
   visit("length", stage.queue.length_items);
+  visit("low", stage.queue.low_items);
+  visit("high", stage.queue.high_items);
   visit("bytes", stage.queue.bytes);
   visit("queued", stage.queue.item_seconds);
   visit("empty", stage.queue.empty_seconds);

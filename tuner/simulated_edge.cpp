@@ -64,6 +64,7 @@ void SimulatedEdge::commit(const SimulatedPacket& packet, double now) {
   // Parts are counted one by one where they are numbered here; a container that is held counts
   // once.
   waiting_ += kind_ == Kind::split ? live : live * static_cast<std::int64_t>(parts_each_);
+  marks_.note(waiting_);
   bytes_ += live * static_cast<std::int64_t>(packet.bytes_each);
   if (kind_ == Kind::plain || kind_ == Kind::serial) {
     ready_.insert(begin, end);
@@ -192,7 +193,7 @@ void SimulatedEdge::claim_run(SimulatedPacket& packet, std::uint64_t allowed, st
   }
   packet.count = index - packet.first;
   valueless_ -= static_cast<std::int64_t>(packet.count - packet.live);
-  waiting_ -= static_cast<std::int64_t>(packet.live);
+  claimed(static_cast<std::int64_t>(packet.live));
   ready_.take_front(packet.count);
   next_ = index;
 }
@@ -207,7 +208,7 @@ void SimulatedEdge::claim_batches(SimulatedPacket& packet, std::uint64_t allowed
     ++first_out_;
     ++packet.count;
   }
-  waiting_ -= static_cast<std::int64_t>(packet.live);
+  claimed(static_cast<std::int64_t>(packet.live));
 }
 
 void SimulatedEdge::claim_parts(SimulatedPacket& packet, std::uint64_t allowed, std::size_t most) {
@@ -227,7 +228,7 @@ void SimulatedEdge::finish(const SimulatedPacket& packet, double now) {
   for (std::uint64_t part = packet.first; part < packet.first + packet.count; ++part) {
     Container& from = container(part / parts_each_);
     if (--from.unmoved > 0) continue;
-    --waiting_;
+    claimed(1);
     discharge(from.bytes);
   }
   while (first_container_ < end_container_ && container(first_container_).unmoved == 0)
@@ -239,8 +240,13 @@ void SimulatedEdge::take(double now) {
   advance_meter(now);
   discharge(deliverable_.front());
   deliverable_.pop_front();
-  --waiting_;
+  claimed(1);
   publish();
+}
+
+void SimulatedEdge::claimed(std::int64_t items) {
+  waiting_ -= items;
+  marks_.note(waiting_);
 }
 
 void SimulatedEdge::discharge(std::uint64_t bytes) {
@@ -251,6 +257,7 @@ void SimulatedEdge::discharge(std::uint64_t bytes) {
 void SimulatedEdge::set_depth(std::int64_t items, double now) {
   advance_meter(now);
   depth_ = std::max<std::int64_t>(items, 1);
+  marks_.reset(waiting_);
   publish();
 }
 
@@ -277,6 +284,8 @@ QueueSnapshot SimulatedEdge::snapshot(double now) const {
   QueueSnapshot snapshot;
   snapshot.capacity_items = depth_;
   snapshot.length_items = waiting_;
+  snapshot.low_items = marks_.low;
+  snapshot.high_items = marks_.high;
   snapshot.bytes = bytes_;
   snapshot.item_seconds = item_seconds_;
   snapshot.empty_seconds = empty_seconds_;

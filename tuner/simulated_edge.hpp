@@ -10,6 +10,7 @@
 #include "pipeline/inlet.hpp"
 #include "pipeline/range_set.hpp"
 #include "pipeline/ring.hpp"
+#include "pipeline/watermarks.hpp"
 
 namespace weir::detail {
 
@@ -104,6 +105,7 @@ class SimulatedEdge {
   void claim_run(SimulatedPacket& packet, std::uint64_t allowed, std::size_t most);
   void claim_batches(SimulatedPacket& packet, std::uint64_t allowed, std::size_t most);
   void claim_parts(SimulatedPacket& packet, std::uint64_t allowed, std::size_t most);
+  void claimed(std::int64_t items);
   void discharge(std::uint64_t bytes);
   void publish();
   void advance_meter(double now) const;
@@ -123,6 +125,7 @@ class SimulatedEdge {
   std::int64_t valueless_ = 0;
   std::uint64_t next_ = 0;  ///< in order: the next to be looked at
   std::int64_t waiting_ = 0;
+  Watermarks marks_;  ///< of waiting_, since the depth was set
   std::int64_t bytes_ = 0;
 
   Batch filling_;

@@ -448,6 +448,7 @@ Snapshot SimulatedPool::snapshot() const {
   snapshot.memory_bytes = ledger_.used();
   snapshot.memory_peak_bytes = ledger_.peak();
   snapshot.memory_bound_bytes = ledger_.bound();
+  snapshot.memory_stopped = ledger_.stopped();
   snapshot.structure = structure_;
   snapshot.host = host();
   for (const Loader& loader : loaders_)

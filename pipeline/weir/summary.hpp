@@ -38,6 +38,8 @@ struct StageSummary {
   double cpu_system_seconds = 0;
   std::int64_t queue_capacity_items = 0;
   double queue_mean_items = 0;
+  std::int64_t queue_low_items = 0;  ///< since the depth was last set
+  std::int64_t queue_high_items = 0;
   double queue_empty_share = 0;
   double queue_full_share = 0;
 };

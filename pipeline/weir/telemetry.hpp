@@ -13,6 +13,8 @@ namespace weir {
 struct QueueSnapshot {
   std::int64_t capacity_items = 0;  ///< depth in items; markers and tombstones take none
   std::int64_t length_items = 0;    ///< items ready for the next stage
+  std::int64_t low_items = 0;       ///< least length since the depth was last set
+  std::int64_t high_items = 0;      ///< most since then: above it the depth was never of use
   std::int64_t bytes = 0;           ///< payload held, in bytes
   double item_seconds = 0;          ///< integral of length_items
   double empty_seconds = 0;         ///< time with nothing ready
@@ -102,6 +104,7 @@ struct Snapshot {
   std::uint64_t memory_bytes = 0;  ///< payload owned by weir now
   std::uint64_t memory_peak_bytes = 0;
   std::uint64_t memory_bound_bytes = 0;
+  bool memory_stopped = false;  ///< sources start nothing new, from 85 % of the bound to 65 %
   std::uint64_t structure = 0;  ///< changes whenever loaders came or went
   HostSnapshot host;
   std::vector<LoaderSnapshot> loaders;

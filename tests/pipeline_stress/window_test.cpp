@@ -68,6 +68,31 @@ TEST_F(Windows, EmptyEpochsWaitForTheConsumer) {
   EXPECT_LT(run_until_idle(0, 10'000), 1000);
 }
 
+TEST_F(Windows, SayHowFullTheyWereSinceTheirDepthWasSet) {
+  start(range(1'000'000), 1, 4);
+  ASSERT_LT(run_until_idle(0, 100), 100);
+  const auto sink = [this] { return pool_->snapshot().stages.back().queue; };
+  const auto take = [this] {
+    ASSERT_EQ(engine_->try_take(slot_), detail::SinkEdge::Take::slot);
+    engine_->give_back();
+  };
+  EXPECT_EQ(sink().low_items, 0);
+  EXPECT_EQ(sink().high_items, 4);
+  Allocation allocation = pool_->allocation();
+  allocation.stages.back().depth_items = 3;
+  ASSERT_TRUE(pool_->apply(allocation));
+  EXPECT_EQ(sink().low_items, 4) << "what waits stays";
+  for (int i = 0; i < 3; ++i) take();
+  EXPECT_EQ(sink().low_items, 1);
+  ASSERT_LT(run_until_idle(0, 100), 100);
+  EXPECT_EQ(sink().length_items, 3);
+  EXPECT_EQ(sink().low_items, 1);
+  EXPECT_EQ(sink().high_items, 4);
+  allocation.stages.back().depth_items = 8;
+  ASSERT_TRUE(pool_->apply(allocation));
+  EXPECT_EQ(sink().high_items, 3);
+}
+
 TEST_F(Windows, BadSamplesWaitForTheConsumer) {
   start(range(1'000'000).map("bad",
                              [](std::int64_t value) {

@@ -111,7 +111,7 @@ TEST(Run, JsonHasWhatScriptsRelyOn) {
                                               "cpu_user_seconds", "cpu_system_seconds", "queue"}));
     EXPECT_THAT(keys_of(stage["service_time_us"]), IsSupersetOf({"mean", "p50", "p95", "p99"}));
     EXPECT_THAT(keys_of(stage["queue"]),
-                IsSupersetOf({"capacity", "mean", "empty_share", "full_share"}));
+                IsSupersetOf({"capacity", "mean", "low", "high", "empty_share", "full_share"}));
   }
   EXPECT_THAT(keys_of(document["tuning"]),
               IsSupersetOf({"policy", "strict", "moves", "settled", "settle_seconds", "label",

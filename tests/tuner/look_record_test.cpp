@@ -167,12 +167,12 @@ TEST(LookRecord, NamesTheFieldThatIsWrong) {
 // record, too (visit_... in look_record.cpp), or to what is left out on purpose: operators and
 // service_times of a stage.
 TEST(LookRecord, NoMemberWasForgotten) {
-  EXPECT_EQ(count_of_members<Snapshot>(), 12u);
+  EXPECT_EQ(count_of_members<Snapshot>(), 13u);
   EXPECT_EQ(count_of_members<HostSnapshot>(), 13u);
   EXPECT_EQ(count_of_members<LoaderSnapshot>(), 2u);
   EXPECT_EQ(count_of_members<ConsumerSnapshot>(), 6u);
   EXPECT_EQ(count_of_members<StageSnapshot>(), 27u);
-  EXPECT_EQ(count_of_members<QueueSnapshot>(), 6u);
+  EXPECT_EQ(count_of_members<QueueSnapshot>(), 8u);
   EXPECT_EQ(count_of_members<Allocation>(), 7u);
   EXPECT_EQ(count_of_members<StageAllocation>(), 5u);
 }

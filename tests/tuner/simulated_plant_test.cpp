@@ -48,6 +48,24 @@ TEST(SimulatedLine, BusyShareIsRateTimesServiceTime) {
   EXPECT_NEAR(seen.stages[0].wait_input_seconds, 20, 0.1);  // nothing ever waits there
 }
 
+TEST(SimulatedLine, SaysHowFullAQueueWasSinceItsDepthWasSet) {
+  ScenarioProcess process = line({1e-3});
+  process.consumer.per_second = 100;
+  SimulatedLine run(process, 1);
+  Allocation deeper = run.plant.allocation();
+  deeper.stages[0].depth_items = 5;
+  ASSERT_TRUE(run.plant.apply(deeper));
+  run.run(1);
+  EXPECT_EQ(run.plant.snapshot().stages[0].queue.low_items, 0);
+  EXPECT_EQ(run.plant.snapshot().stages[0].queue.high_items, 5);
+  deeper.stages[0].depth_items = 9;
+  ASSERT_TRUE(run.plant.apply(deeper));
+  run.run(1);
+  // Made ten times as fast as it is taken: it never gets emptier than when it was set.
+  EXPECT_GE(run.plant.snapshot().stages[0].queue.low_items, 3);
+  EXPECT_EQ(run.plant.snapshot().stages[0].queue.high_items, 9);
+}
+
 // A line of two single servers with room for `depth` between them, item by item: the first may
 // begin when the item `depth` places ahead has been taken by the second.
 double two_servers(int depth, double mean, double cv) {
@@ -325,6 +343,33 @@ struct Drawn {
   int workers = 1;
   ScenarioProcess process;
 };
+
+// Admission stops at the upper mark and goes on at the lower one, as in the live plant.
+TEST(SimulatedLine, DrainsToTheLowerMarkBeforeItAdmitsAgain) {
+  ScenarioProcess process = line({1e-3});
+  process.stages[0].bytes_out = 100;
+  process.stages[0].depth = 10'000;
+  process.consumer.per_second = 100;
+  process.memory_bytes = 100'000;
+  SimulatedLine run(process, 1);
+  run.run(10);
+  std::uint64_t least = run.plant.snapshot().memory_bytes;
+  std::uint64_t most = least;
+  int admitted_when_stopped = 0;
+  for (int i = 0; i < 1000; ++i) {
+    const Snapshot before = run.plant.snapshot();
+    run.run(1e-2);
+    const Snapshot after = run.plant.snapshot();
+    least = std::min(least, after.memory_bytes);
+    most = std::max(most, after.memory_bytes);
+    if (before.memory_stopped && after.memory_stopped &&
+        after.stages[0].items_in != before.stages[0].items_in)
+      ++admitted_when_stopped;
+  }
+  EXPECT_NEAR(static_cast<double>(least), 65'000, 300);
+  EXPECT_NEAR(static_cast<double>(most), 85'000, 300);
+  EXPECT_LE(admitted_when_stopped, 10) << "only the packet that was under way at the mark";
+}
 
 class RandomLines : public testing::TestWithParam<int> {};
 
