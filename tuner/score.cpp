@@ -135,30 +135,42 @@ Measures medians(std::span<const Trial> trials) {
   return median;
 }
 
-std::string text_of(double value, Unit unit) {
+std::string text_of(double value, Unit unit, int more_digits) {
   switch (unit) {
     case Unit::share:
-      return fmt::format("{:.3f}", value);
+      return fmt::format("{:.{}f}", value, 3 + more_digits);
     case Unit::seconds:
-      return fmt::format("{:.2f} s", value);
+      return fmt::format("{:.{}f} s", value, 2 + more_digits);
     case Unit::count:
       break;
   }
-  return fmt::format("{:.3g}", value);
+  return fmt::format("{:.{}g}", value, 3 + more_digits);
+}
+
+/// "1.1504, at most 1.1500": a figure beyond its bound, with as many digits as it takes to see
+/// that.
+std::string missed_by(double figure, const char* of_what, const char* bounded, double bound,
+                      Unit unit) {
+  constexpr int kMostMore = 9;
+  int more = 0;
+  while (more < kMostMore && text_of(figure, unit, more) == text_of(bound, unit, more)) ++more;
+  return fmt::format("{}{}, {} {}", text_of(figure, unit, more), of_what, bounded,
+                     text_of(bound, unit, more));
 }
 
 void judge_unparked(const Score& score, double times, std::vector<std::string>& missed) {
   const Measures& m = score.median;
   const double most = most_workers(m.oracle_workers, times);
   if (m.unparked_mean > most + kRounding)
-    missed.push_back(fmt::format("unparked: {:.2f} workers, at most {:.2f} (oracle {:.2f})",
-                                 m.unparked_mean, most, m.oracle_workers));
+    missed.push_back(fmt::format(
+        "unparked: {} (oracle {:.2f})",
+        missed_by(m.unparked_mean, " workers", "at most", most, Unit::count), m.oracle_workers));
   const double last = most_workers(m.last_oracle_workers, times);
   if (m.workers_used > last + kRounding)
-    missed.push_back(
-        fmt::format("unparked: {:.4g} workers ran at the end, at most {:.2f} "
-                    "(oracle {:.2f})",
-                    m.workers_used, last, m.last_oracle_workers));
+    missed.push_back(fmt::format(
+        "unparked: {} (oracle {:.2f})",
+        missed_by(m.workers_used, " workers ran at the end", "at most", last, Unit::count),
+        m.last_oracle_workers));
 }
 
 void judge(const Score& score, const Rule& rule, double bound, std::vector<std::string>& missed) {
@@ -167,8 +179,9 @@ void judge(const Score& score, const Rule& rule, double bound, std::vector<std::
   const bool least = rule.info.direction == Direction::at_least;
   // Written so that a figure that is no number is a miss.
   if (least ? figure >= bound - kRounding : figure <= bound + kRounding) return;
-  missed.push_back(fmt::format("{}: {}, {} {}", rule.info.name, text_of(figure, rule.info.unit),
-                               least ? "at least" : "at most", text_of(bound, rule.info.unit)));
+  missed.push_back(
+      fmt::format("{}: {}", rule.info.name,
+                  missed_by(figure, "", least ? "at least" : "at most", bound, rule.info.unit)));
 }
 
 const Rule& rule_named(std::string_view name, const std::string& where) {

@@ -6,9 +6,20 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <ostream>
 #include <string>
 
 #include <fmt/format.h>
+
+namespace weir::detail {
+
+/// Names the tests.
+static void PrintTo(const ScenarioStart::Kind& start, std::ostream* to) {
+  using Kind = ScenarioStart::Kind;
+  *to << (start == Kind::even ? "even" : start == Kind::optimum ? "optimum" : "one_stage");
+}
+
+}  // namespace weir::detail
 
 namespace weir::test {
 namespace {
@@ -68,7 +79,8 @@ TEST_P(RandomPipelinesFrom, AreNotSlowerThanTheirStart) {
 INSTANTIATE_TEST_SUITE_P(Starts, RandomPipelinesFrom,
                          testing::Values(detail::ScenarioStart::Kind::even,
                                          detail::ScenarioStart::Kind::optimum,
-                                         detail::ScenarioStart::Kind::one_stage));
+                                         detail::ScenarioStart::Kind::one_stage),
+                         testing::PrintToStringParamName());
 
 }  // namespace
 }  // namespace weir::test

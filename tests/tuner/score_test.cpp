@@ -97,6 +97,16 @@ TEST(Score, JudgesEveryBoundInItsDirection) {
   }
 }
 
+TEST(Score, ShowsAMissThatRoundingWouldHide) {
+  Measures measures;
+  measures.cpu_share = 1.15004;
+  measures.settle_seconds = 2.0003;
+  EXPECT_THAT(score(scenario_with({{"cpu", 1.15}, {"settle", 2}}), options_for("balance"),
+                    one_trial(measures))
+                  .missed,
+              ElementsAre("cpu: 1.15004, at most 1.15000", "settle: 2.0003 s, at most 2.0000 s"));
+}
+
 TEST(Score, AllowsOneWorkerMoreThanTheOracleHas) {
   Measures measures;
   measures.oracle_workers = 3.2;
