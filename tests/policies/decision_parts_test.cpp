@@ -160,6 +160,22 @@ TEST(Ramp, EndsWhenAStepGainsLittle) {
   EXPECT_EQ(ramp.workers(), (std::vector<int>{1, 2}));
 }
 
+TEST(Ramp, StageThatCostsNothingIsKnown) {
+  Observation seen = known_line(2, {0.0, 32e-3});
+  Ramp ramp{PolicySettings{}};
+  ramp.begin(seen);
+  seen.window_seconds = 1;
+  for (StageObservation& stage : seen.stages) {
+    stage.items_per_second = 31;
+    stage.completions = 31;
+  }
+  EXPECT_EQ(ramp.advance(seen), Ramp::Advice::done);
+  seen.stages[0].estimate.completions = 0;
+  seen.stages[0].completions = 0;
+  ramp.begin(seen);
+  EXPECT_EQ(ramp.advance(seen), Ramp::Advice::measure);
+}
+
 TEST(Ramp, WaitsForItems) {
   Observation seen = known_line(8, {4e-3, 32e-3});
   Ramp ramp{PolicySettings{}};

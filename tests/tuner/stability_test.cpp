@@ -93,6 +93,14 @@ TEST(Stability, LetsAColdStartTakeItsTimeButNotAGivenOne) {
   EXPECT_EQ(judged(looks, scenario_of(30), true).moves_after_settling, 1);
 }
 
+TEST(Stability, CountsAMoveThatIsTakenBackAsTwoMoves) {
+  Looks looks(60);
+  looks.change(0.5, 3).change(20, 4).change(20.4, 3);
+  const Stability moved = judged(looks, scenario_of(60));
+  EXPECT_EQ(moved.probes, 0);
+  EXPECT_EQ(moved.moves_after_settling, 2);
+}
+
 TEST(Stability, CountsProbesApartButOnlyThoseThatAreTakenBack) {
   Looks looks(60);
   looks.change(0.5, 3).change(20, 4, 8, MoveKind::probe).change(20.4, 3, 8, MoveKind::probe);
