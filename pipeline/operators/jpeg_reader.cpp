@@ -126,6 +126,10 @@ struct JpegReader::Session {
   bool is_unsupported = false;
   bool too_many_scans = false;
   int max_scans = 0;
+  // As the first frame header has it: libjpeg takes over the numbers of a second one before it says
+  // that there must be none.
+  std::int64_t first_width = 0;
+  std::int64_t first_height = 0;
   Text reason{};  ///< of the first damage or the error
   std::array<Text, kMostNotes> notes{};
   std::size_t note_count = 0;
@@ -172,6 +176,8 @@ struct JpegReader::Session {
     decoder.progress = &progress;
     jpeg_mem_src(&decoder, bytes, size);
     jpeg_read_header(&decoder, TRUE);
+    first_width = decoder.image_width;
+    first_height = decoder.image_height;
     return true;
   }
 
@@ -342,8 +348,8 @@ JpegReader::JpegReader(std::span<const std::byte> bytes, const JpegLimits& limit
 
 JpegReader::~JpegReader() { jpeg_destroy_decompress(&session_->decoder); }
 
-std::int64_t JpegReader::width() const { return session_->decoder.image_width; }
-std::int64_t JpegReader::height() const { return session_->decoder.image_height; }
+std::int64_t JpegReader::width() const { return session_->first_width; }
+std::int64_t JpegReader::height() const { return session_->first_height; }
 int JpegReader::channels() const {
   return session_->decoder.jpeg_color_space == JCS_GRAYSCALE ? 1 : 3;
 }

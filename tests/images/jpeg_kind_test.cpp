@@ -154,6 +154,17 @@ TEST(JpegWarning, ThatMeansLostPixelsIsDamage) {
               ElementsAre(HasSubstr("damaged: Corrupt JPEG data: premature end of data segment")));
 }
 
+TEST(JpegDamage, ASecondFrameHeaderDoesNotChangeTheSize) {
+  const Bytes good = jpeg_file(photograph(40, 56, 1));
+  const Bytes huge{0xff, 0xc0, 0, 11, 8, 0xff, 0xff, 0xff, 0xff, 1, 1, 0x11, 0};
+  const std::size_t scan = find_marker(good, kStartOfScan);
+  const Bytes twice = with_inserted(good, (scan + good.size()) / 2, huge);
+  EXPECT_THAT(outcome(twice), ElementsAre(testing::StartsWith("damaged: ")));
+  // Written past its memory once: libjpeg had taken over the second size by then.
+  const Tensor accepted = decoded(twice, {{"on_damaged", text("accept")}});
+  EXPECT_EQ(accepted.shape(), (Shape{40, 56, 3}));
+}
+
 TEST(JpegScans, AboveTheLimitAreCountedBeforeAnyIsDecoded) {
   const Bytes file = jpeg_file(photograph(40, 56), {.progressive = true});
   std::size_t last = 0;
