@@ -11,10 +11,13 @@
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
+#include <functional>
 #include <string>
 #include <vector>
 
 #include <fcntl.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <weir/operators.hpp>
@@ -86,7 +89,7 @@ void read_file(const std::string& path, std::vector<unsigned char>& bytes) {
 void look_at(float value) { seen = value; }
 
 std::uint64_t run_weir(Meter& meter, const std::string& root, std::uint64_t images, int workers,
-                       bool kernel) {
+                       bool kernel, std::uint64_t* peak_bytes) {
   Options options;
   options.workers = workers;
   options.oversubscribe = true;
@@ -111,10 +114,65 @@ std::uint64_t run_weir(Meter& meter, const std::string& root, std::uint64_t imag
     count += kRows;
   }
   meter.stop();
+  if (peak_bytes != nullptr) *peak_bytes = loader.summary().peak_bytes;
   return count;
 }
 
 namespace {
+
+/// What a process of its own holds at most while it does the work once, in MB; `batches`: of it,
+/// what `run` says. Called before there are threads.
+struct Peak {
+  double whole = 0;
+  double batches = 0;
+};
+Peak peak_of(const std::function<std::uint64_t(Meter&)>& run) {
+  int ends[2];
+  if (::pipe(ends) != 0) std::abort();
+  const pid_t child = ::fork();
+  if (child == 0) {
+    Meter meter;
+    const std::uint64_t batches = run(meter);
+    ::_exit(::write(ends[1], &batches, sizeof batches) == sizeof batches ? 0 : 1);
+  }
+  ::close(ends[1]);
+  std::uint64_t batches = 0;
+  const bool told = ::read(ends[0], &batches, sizeof batches) == sizeof batches;
+  ::close(ends[0]);
+  rusage used{};
+  if (child < 0 || ::wait4(child, nullptr, 0, &used) != child || !told) std::abort();
+  return {static_cast<double>(used.ru_maxrss) * 1024 / 1e6, static_cast<double>(batches) / 1e6};
+}
+
+/// The memory of each candidate on `images` tiles with two threads.
+void print_memory(const std::string& root, std::size_t images) {
+  std::vector<std::string> paths = files_in(root);
+  if (paths.size() < kRows) return;
+  images = std::min(images, paths.size() / kRows * kRows);
+  paths.resize(images);
+  constexpr int kThreads = 2;
+  const auto weir = [&](Meter& meter, bool kernel) {
+    std::uint64_t batches = 0;
+    run_weir(meter, root, images, kThreads, kernel, &batches);
+    return batches;
+  };
+  const Peak kernel = peak_of([&](Meter& meter) { return weir(meter, true); });
+  const Peak plain = peak_of([&](Meter& meter) { return weir(meter, false); });
+  const Peak straight = peak_of([&](Meter& meter) {
+    run_libjpeg(meter, paths, kThreads);
+    return std::uint64_t{0};
+  });
+  const Peak opencv = peak_of([&](Meter& meter) {
+    run_opencv(meter, paths, kThreads);
+    return std::uint64_t{0};
+  });
+  std::printf(
+      "peak memory, %zu tiles, %d threads, MB: weir %.0f (batches %.0f), plain %.0f (batches "
+      "%.0f), straight %.0f, OpenCV %.0f\n",
+      images, kThreads, kernel.whole, kernel.batches, plain.whole, plain.batches, straight.whole,
+      opencv.whole);
+  print_goal("peak memory besides the batches, MB", kernel.whole - kernel.batches, "at most", 200);
+}
 
 /// One set of files with one number of threads. False: there are too few.
 bool compare(const std::string& name, const std::string& root, std::size_t images, int threads,
@@ -150,14 +208,40 @@ bool compare(const std::string& name, const std::string& root, std::size_t image
   return true;
 }
 
+/// For bench/peers: one candidate once, told as JSON. The first batches, which pay for what is made
+/// at first use, are not counted.
+int run_once(const std::string& name, const std::string& root, std::size_t images, int threads) {
+  std::vector<std::string> paths = files_in(root);
+  if (paths.size() < images) return 3;
+  const auto run = [&](Meter& meter, std::size_t count) {
+    if (name == "weir" || name == "plain")
+      return run_weir(meter, root, count, threads, name == "weir");
+    paths.resize(count);
+    return name == "libjpeg" ? run_libjpeg(meter, paths, threads)
+                             : run_opencv(meter, paths, threads);
+  };
+  const std::vector<std::string> all = paths;
+  Meter first;
+  (void)run(first, 2 * kRows);
+  paths = all;
+  Meter meter;
+  const std::uint64_t count = run(meter, images);
+  std::printf("{\"images\": %llu, \"seconds\": %.6f, \"cpu_seconds\": %.6f}\n",
+              static_cast<unsigned long long>(count), meter.wall_seconds(), meter.cpu_seconds());
+  return 0;
+}
+
 }  // namespace
 }  // namespace weir::bench
 
 int main(int count, char** values) {
   using weir::bench::kRows;
+  if (count == 6 && std::string(values[1]) == "--once")
+    return weir::bench::run_once(values[2], values[3], std::stoul(values[4]), std::stoi(values[5]));
   const weir::bench::Arguments arguments = weir::bench::read_arguments(count, values);
   const std::string tiles = weir::bench::folder_of("WEIR_BENCH_PHOTOS", "build/demo/photos");
   const std::string large = weir::bench::folder_of("WEIR_BENCH_LARGE", "build/bench/large_photos");
+  weir::bench::print_memory(tiles, arguments.quick ? kRows : 2000);
   bool whole = true;
   for (const int threads : {1, 2}) {
     whole = weir::bench::compare("tiles", tiles, arguments.quick ? kRows : 6 * kRows, threads,

@@ -45,8 +45,9 @@ std::uint64_t run_libjpeg(Meter& meter, const std::vector<std::string>& paths, i
 /// cv::split, and batches handed over in order.
 std::uint64_t run_opencv(Meter& meter, const std::vector<std::string>& paths, int threads);
 
-/// weir, by its image kernel or by the operators as written.
+/// weir, by its image kernel or by the operators as written. `peak_bytes`: if given, what its
+/// batches and what else it counts took at most.
 std::uint64_t run_weir(Meter& meter, const std::string& root, std::uint64_t images, int workers,
-                       bool kernel);
+                       bool kernel, std::uint64_t* peak_bytes = nullptr);
 
 }  // namespace weir::bench
