@@ -22,7 +22,7 @@ constexpr double kErrorToTeach = 0.1;
 constexpr double kItemsFarOff = 3;
 constexpr double kFarOff = 2;
 // What is known of a level may be wrong by so many of its errors, in every window alike.
-constexpr double kLevelErrors = 3;
+constexpr double kLevelErrors = 4;
 constexpr double kSpreadErrors = 2;  // the most by which one window may widen the spread
 // Noise that a mean of few items does not show: timers, caches.
 constexpr double kLeastError = 0.01;
@@ -151,6 +151,11 @@ bool StageEstimator::service_drifted(const StageWindow& window) {
     const double residual = std::log(seen / right->service_seconds);
     const double error = error_of(judged, *right, far);
     const double limit = std::max(settings_.drift_change, settings_.drift_errors * error);
+    if (!judged.settled) {
+      // Queues fill and drain after a change, and the mean of many and none is no level.
+      teach(judged);
+      return false;
+    }
     const double allowance =
         std::max({0.5 * settings_.dead_band, error, kLevelErrors * right->relative_error});
     // Both sides are fed whatever the other says.
@@ -216,12 +221,16 @@ StageEstimate StageEstimator::estimate() const {
                     : oldest_running_seconds_ > kStuckFactor * mean + kStuckSeconds)
     result.service_seconds = (slow_.sum() + oldest_running_seconds_) / (slow_.items() + 1.0);
   result.cv = slow_.cv();
-  result.relative_error = std::min(1.0, 2.0 * slow_.relative_error());
+  result.levels = levels_.levels();
+  // The mean over all levels varies with the levels; each of them is known better.
+  double error = 0;
+  for (const Level& level : result.levels) error = std::max(error, level.relative_error);
+  error = result.levels.empty() ? slow_.relative_error() : std::min(error, slow_.relative_error());
+  result.relative_error = std::min(1.0, 2.0 * error);
   result.completions = static_cast<std::uint64_t>(completions_);
   result.trusted = completions_ >= std::max<double>(settings_.trust_completions,
                                                     settings_.trust_per_worker * running_most_) &&
                    seconds_ >= settings_.trust_seconds;
-  result.levels = levels_.levels();
   return result;
 }
 

@@ -26,9 +26,9 @@ namespace {
 
 constexpr double kMedianEfficiency = 0.97;
 constexpr double kFifthPercentile = 0.90;
-constexpr double kCalmShare = 0.80;
+constexpr double kCalmShare = 0.95;
 constexpr int kMostMoves = 5;
-constexpr double kFewMovesShare = 0.94;
+constexpr double kFewMovesShare = 0.97;
 constexpr double kOfStart = 0.99;
 constexpr int kMostSlower = 6;
 constexpr double kLonger = 5;

@@ -262,9 +262,9 @@ TEST_F(RobustnessTest, HandSettingsAgainAndAgainHoldEachTime) {
     Allocation by_hand = line_.plant.allocation();
     by_hand.active = 2 + time % 3;
     ASSERT_TRUE(line_.plant.apply(by_hand));
-    run_until(line_.machine.now() + 0.3);
+    run_until(line_.machine.now() + 0.15);
     EXPECT_EQ(line_.plant.allocation().active, 2 + time % 3) << time;
-    run_until(line_.machine.now() + 0.8);
+    run_until(line_.machine.now() + 0.95);
   }
   run_until(line_.machine.now() + 6);
   EXPECT_EQ(line_.plant.allocation().active, 8);
