@@ -15,6 +15,8 @@ find_package(PkgConfig REQUIRED)
 pkg_check_modules(hwloc REQUIRED IMPORTED_TARGET hwloc)
 pkg_check_modules(numa REQUIRED IMPORTED_TARGET numa)
 pkg_check_modules(xxhash REQUIRED IMPORTED_TARGET libxxhash)
+# Without it files are read by pread alone.
+pkg_check_modules(liburing IMPORTED_TARGET liburing)
 
 # yaml-cpp 0.7 names its target yaml-cpp, later ones yaml-cpp::yaml-cpp.
 if(NOT TARGET yaml-cpp::yaml-cpp)

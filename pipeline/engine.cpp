@@ -46,6 +46,7 @@ Engine::Engine(const StagePlan& plan, WorkerPool& pool, Settings settings)
   allotted.resize(stages_.size());
   loader_.name = settings_.name;
   loader_.consumer = settings_.consumer;
+  loader_.reading = [this] { return inlet_->reading(); };
   for (const std::unique_ptr<Stage>& stage : stages_) loader_.stages.push_back(stage.get());
   pool_.add(&loader_, allotted);
 }
@@ -66,8 +67,9 @@ void Engine::make_edges(const StagePlan& plan) {
   source.outer = plan.outer;
   source.first_epoch = settings_.first_epoch;
   source.end_epoch = settings_.end_epoch;
-  source.look_ahead =
-      !plan.stages.front().steps.empty() && plan.stages.front().steps.front()->written == "read";
+  if (!plan.stages.front().steps.empty() && plan.stages.front().steps.front()->written == "read")
+    source.ahead = plan.source->look_ahead(
+        {settings_.reader, pool_.workers(), &pool_.ledger(), settings_.say});
   if (settings_.resume) source.first_place = settings_.resume->source_index;
   inlet_ = std::make_unique<SourceInlet>(std::move(source));
 

@@ -37,8 +37,9 @@ class Engine {
     std::optional<std::uint32_t> end_epoch;
     std::optional<Position> resume;         ///< of an exact resume; begins in its epoch
     std::vector<StageAllocation> allotted;  ///< one a stage; empty: even
+    Reader reader = Reader::automatic;
     std::function<ConsumerSnapshot()> consumer;
-    std::function<void(const std::string&)> say;  ///< a message for the user, from close()
+    std::function<void(const std::string&)> say;  ///< a message for the user, from any thread
   };
   /// Starts at once.
   Engine(const StagePlan& plan, WorkerPool& pool, Settings settings);

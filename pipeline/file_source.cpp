@@ -1,48 +1,34 @@
-#include <fcntl.h>
-#include <sys/stat.h>
+#include "pipeline/file_source.hpp"
+
 #include <unistd.h>
 
-#include <cerrno>
-#include <cstring>
 #include <memory>
 #include <string>
-#include <system_error>
 #include <utility>
 
 #include <weir/error.hpp>
-#include <weir/sources.hpp>
 
+#include "pipeline/file_bytes.hpp"
+#include "pipeline/file_reader.hpp"
 #include "pipeline/sample_reading.hpp"
 
 namespace weir {
 namespace {
 
+using detail::LookAhead;
 using detail::Slot;
 using detail::SlotHeader;
 using detail::SlotType;
 
-/// Files asked for ahead of the first read: 16 in flight reach a disk's rate with one or two
-/// threads.
-constexpr int kLookAhead = 16;
-
-std::string reason_of(const char* call, int error) {
-  return std::string(call) + ": " + std::generic_category().message(error);
-}
-
-int open_for_reading(const std::string& path) {
-  // O_NONBLOCK: a FIFO that took the file's place must not hold a worker for ever.
-  return ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
-}
-
 class FileSource final : public detail::Source {
  public:
-  explicit FileSource(FileIndex index)
-      : index_(std::make_shared<const FileIndex>(std::move(index))) {}
+  FileSource(FileIndex index, std::shared_ptr<detail::Storage> storage)
+      : index_(std::make_shared<const FileIndex>(std::move(index))), storage_(std::move(storage)) {}
 
   [[nodiscard]] const SlotType& type() const override { return detail::slot_type<Path>(); }
   [[nodiscard]] std::optional<std::uint64_t> size() const override { return index_->size(); }
-  void make(std::uint64_t sample_id, int descriptor, SlotHeader* out) const override {
-    static_cast<Slot<Path>*>(out)->emplace(index_, sample_id, descriptor);
+  void make(std::uint64_t sample_id, SlotHeader* out) const override {
+    static_cast<Slot<Path>*>(out)->emplace(index_, sample_id, -1);
   }
   [[nodiscard]] std::int32_t label(std::uint64_t sample_id) const override {
     return index_->label(sample_id);
@@ -53,23 +39,10 @@ class FileSource final : public detail::Source {
   [[nodiscard]] const std::vector<std::string>& classes() const override {
     return index_->classes();
   }
-  [[nodiscard]] int look_ahead() const override { return kLookAhead; }
-  [[nodiscard]] int hint(std::uint64_t sample_id) const override {
-    // As FileIndex::path() has it, but in memory of the worker's: no allocation a file.
-    thread_local std::string path;
-    const std::string_view name = index_->relative(sample_id);
-    path.clear();
-    if (!name.starts_with('/')) {
-      path = index_->root();
-      if (!path.ends_with('/')) path.push_back('/');
-    }
-    path.append(name);
-    const int descriptor = open_for_reading(path);
-    // A failure is not lost: make() hands over no descriptor, and the read opens and reports it.
-    if (descriptor >= 0) ::posix_fadvise(descriptor, 0, 0, POSIX_FADV_WILLNEED);
-    return descriptor;
+  [[nodiscard]] std::shared_ptr<LookAhead> look_ahead(
+      const detail::LookAheadSettings& settings) const override {
+    return std::make_shared<detail::FileReader>(index_, storage_, settings);
   }
-  void forget(int descriptor) const override { ::close(descriptor); }
   [[nodiscard]] std::string remark() const override {
     std::string text;
     if (index_->hidden_skipped() > 0)
@@ -85,73 +58,24 @@ class FileSource final : public detail::Source {
 
  private:
   // Shared with every Path, which may outlive the pipeline.
-  std::shared_ptr<const FileIndex> index_;
-};
-
-Stream<Path> stream_of(const std::string& name, FileIndex index, std::string identity) {
-  return Stream<Path>(detail::source_step(name, std::make_shared<FileSource>(std::move(index)),
-                                          std::move(identity)));
-}
-
-class OpenFile {
- public:
-  explicit OpenFile(Path& path) : descriptor_(path.take_descriptor()) {
-    if (descriptor_ < 0) descriptor_ = open_for_reading(path.string());
-    if (descriptor_ >= 0) return;
-    const int error = errno;
-    // These say nothing about the file, so that skipping it would lose good data.
-    if (error == EMFILE || error == ENFILE || error == ENOMEM)
-      throw Error(ErrorKind::cannot, path.string(), reason_of("open", error));
-    throw BadSample(reason_of("open", error));
-  }
-  OpenFile(const OpenFile&) = delete;
-  OpenFile& operator=(const OpenFile&) = delete;
-  ~OpenFile() { ::close(descriptor_); }
-
-  [[nodiscard]] Buffer read() const {
-    struct stat status {};
-    if (::fstat(descriptor_, &status) != 0) throw BadSample(reason_of("fstat", errno));
-    if (!S_ISREG(status.st_mode)) throw BadSample("not a regular file");
-    // One byte more than the file seems to have tells its end from its growth.
-    Buffer buffer(static_cast<std::size_t>(status.st_size) + 1);
-    std::size_t filled = 0;
-    while (true) {
-      if (filled == buffer.capacity()) {
-        Buffer larger(buffer.capacity() * 2);
-        std::memcpy(larger.data(), buffer.data(), filled);
-        buffer = std::move(larger);
-      }
-      const ssize_t count = ::pread(descriptor_, buffer.data() + filled, buffer.capacity() - filled,
-                                    static_cast<off_t>(filled));
-      if (count < 0) {
-        if (errno == EINTR) continue;
-        throw BadSample(reason_of("pread", errno));
-      }
-      if (count == 0) break;
-      filled += static_cast<std::size_t>(count);
-      if (filled == static_cast<std::size_t>(status.st_size)) break;
-    }
-    buffer.resize_within(filled);
-    return buffer;
-  }
-
- private:
-  int descriptor_;
+  const std::shared_ptr<const FileIndex> index_;
+  const std::shared_ptr<detail::Storage> storage_;
 };
 
 File read_file(Path path) {
-  Buffer bytes = detail::read_bytes(path);
+  Buffer bytes = path.read();
   return File(std::move(path), std::move(bytes));
 }
 
 }  // namespace
 
 Stream<Path> files(const std::string& root, const FilesOptions& options) {
-  return stream_of("files", FileIndex::list(root, options), "files");
+  return detail::stream_of_files("files", FileIndex::list(root, options), detail::kernel_storage());
 }
 
 Stream<Path> list_file(const std::string& path, const std::string& classes_file) {
-  return stream_of("list", FileIndex::read_list(path, classes_file), "list");
+  return detail::stream_of_files("list", FileIndex::read_list(path, classes_file),
+                                 detail::kernel_storage());
 }
 
 std::string Path::string() const { return index_ ? index_->path(entry_) : std::string(); }
@@ -162,21 +86,39 @@ std::string Path::relative() const {
 
 Path& Path::operator=(Path&& other) noexcept {
   if (this != &other) {
-    if (descriptor_ >= 0) ::close(descriptor_);
+    if (held_ != kNothing) let_go();
+    // In this order: the index that goes may keep the reader of what is held alive.
     index_ = std::move(other.index_);
     entry_ = other.entry_;
-    descriptor_ = std::exchange(other.descriptor_, -1);
+    reader_ = std::exchange(other.reader_, nullptr);
+    held_ = std::exchange(other.held_, kNothing);
   }
   return *this;
 }
 
-Path::~Path() {
-  if (descriptor_ >= 0) ::close(descriptor_);
+void Path::let_go() noexcept {
+  const int held = std::exchange(held_, kNothing);
+  if (reader_ != nullptr)
+    reader_->forget(held);
+  else
+    ::close(held);
+}
+
+Buffer Path::read() {
+  const int held = std::exchange(held_, kNothing);
+  if (reader_ != nullptr) return reader_->read(*this, held);
+  return detail::read_once(*this, held);
 }
 
 namespace detail {
 
-Buffer read_bytes(Path& path) { return OpenFile(path).read(); }
+Stream<Path> stream_of_files(const std::string& name, FileIndex index,
+                             std::shared_ptr<Storage> storage) {
+  return Stream<Path>(
+      source_step(name, std::make_shared<FileSource>(std::move(index), std::move(storage)), name));
+}
+
+Buffer read_bytes(Path& path) { return path.read(); }
 
 Tensor read_column(Path& path) {
   Buffer bytes = read_bytes(path);

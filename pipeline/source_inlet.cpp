@@ -11,17 +11,19 @@
 namespace weir::detail {
 namespace {
 
+constexpr std::uint64_t kHintsAtOnce = 8;  ///< a window is filled up in so many parts
+
 std::size_t ring_size(const SourceInlet::Settings& settings) {
-  if (!settings.look_ahead || !settings.map || settings.map->sequential()) return 0;
-  const int ahead = settings.source->look_ahead();
-  return ahead <= 0 ? 0 : std::bit_ceil(static_cast<std::size_t>(ahead) * 4);
+  if (!settings.ahead || !settings.map || settings.map->sequential()) return 0;
+  return std::bit_ceil(std::size_t{settings.ahead->most()} * 4);
 }
 
-std::uint64_t hint_entry(std::uint64_t index, int descriptor) {
-  return (index << 32U) | (static_cast<std::uint32_t>(descriptor) + 1U);
+std::uint64_t hint_entry(std::uint64_t index, int ticket) {
+  return (index << 32U) | (static_cast<std::uint32_t>(ticket) + 1U);
 }
 
-int descriptor_of(std::uint64_t entry) {
+/// LookAhead::kNoTicket for an entry without one.
+int ticket_of(std::uint64_t entry) {
   return static_cast<int>(static_cast<std::uint32_t>(entry) - 1U);
 }
 
@@ -51,7 +53,7 @@ SourceInlet::SourceInlet(Settings settings)
 SourceInlet::~SourceInlet() {
   for (std::atomic<std::uint64_t>& hint : hints_) {
     const std::uint64_t entry = hint.exchange(0, std::memory_order_relaxed);
-    if (entry != 0) settings_.source->forget(descriptor_of(entry));
+    if (ticket_of(entry) != LookAhead::kNoTicket) settings_.ahead->forget(ticket_of(entry));
   }
 }
 
@@ -157,9 +159,14 @@ void SourceInlet::materialise_indexed(Packet& packet) {
     slot.info.epoch = packet.epoch;
     slot.info.repeat = located.repeat;
     slot.info.label = source.label(located.sample_id);
-    const int descriptor = hints_.empty() ? -1 : take_hint(asked(packet.epoch, packet.pass, place));
     try {
-      source.make(located.sample_id, descriptor, &slot);
+      if (settings_.ahead) {
+        const int ticket = hints_.empty() ? LookAhead::kNoTicket
+                                          : take_hint(asked(packet.epoch, packet.pass, place));
+        settings_.ahead->make(located.sample_id, ticket, &slot);
+      } else {
+        source.make(located.sample_id, &slot);
+      }
     } catch (...) {
       fail(slot, settings_.on_bad_sample);
       --packet.live;
@@ -236,9 +243,10 @@ void SourceInlet::fail(SlotHeader& slot, const BadSamplePolicy& policy) {
 }
 
 void SourceInlet::hint_ahead(const Packet& packet) {
-  const auto ahead = static_cast<std::uint64_t>(settings_.source->look_ahead());
+  LookAhead& ahead = *settings_.ahead;
+  const std::uint64_t window = ahead.window();
   const std::uint64_t wanted =
-      asked(packet.epoch, packet.pass, packet.cursor) + packet.live + ahead;
+      asked(packet.epoch, packet.pass, packet.cursor) + packet.live + window;
   std::uint64_t begin = 0;
   std::uint64_t end = 0;
   std::uint32_t epoch = 0;
@@ -247,34 +255,51 @@ void SourceInlet::hint_ahead(const Packet& packet) {
   {
     // Only within the pass that is being claimed: the next one is asked for when it begins.
     MutexLock lock(mutex_);
+    if (settings_.end_epoch && epoch_ >= *settings_.end_epoch) return;
     const std::uint64_t now = asked(epoch_, pass_, place_);
     if (hinted_ < now) hinted_ = now;
     begin = hinted_;
     end = std::min({wanted, now + (pass_size_ - place_), begin + 2 * packet.live + 2});
     if (end <= begin || halted_) return;
+    // A few at a time, which costs less to count, but for the last ones of a pass.
+    if (end - begin < window / kHintsAtOnce && end < now + (pass_size_ - place_)) return;
     hinted_ = end;
     epoch = epoch_;
     pass = pass_;
     place = place_ + (begin - now);
   }
-  const std::uint64_t mask = hints_.size() - 1;
+  ahead.begin_hints();
   for (std::uint64_t index = begin; index < end; ++index, ++place) {
-    const int descriptor =
-        settings_.source->hint(settings_.map->locate(epoch, pass, place).sample_id);
-    if (descriptor < 0) continue;
-    const std::uint64_t old =
-        hints_[index & mask].exchange(hint_entry(index, descriptor), std::memory_order_acq_rel);
-    if (old != 0) settings_.source->forget(descriptor_of(old));
+    const int ticket = ahead.hint(settings_.map->locate(epoch, pass, place).sample_id);
+    if (ticket != LookAhead::kNoTicket) keep_hint(index, ticket);
   }
+}
+
+void SourceInlet::keep_hint(std::uint64_t number, int ticket) {
+  std::atomic<std::uint64_t>& hint = hints_[number & (hints_.size() - 1)];
+  const std::uint64_t made = hint_entry(number, LookAhead::kNoTicket);
+  std::uint64_t old = hint.load(std::memory_order_relaxed);
+  do {
+    if (old == made) {
+      settings_.ahead->forget(ticket);
+      return;
+    }
+    // Releases the ticket to who makes the item, and acquires the one that nobody came for.
+  } while (!hint.compare_exchange_weak(old, hint_entry(number, ticket), std::memory_order_acq_rel,
+                                       std::memory_order_relaxed));
+  if (ticket_of(old) != LookAhead::kNoTicket) settings_.ahead->forget(ticket_of(old));
 }
 
 int SourceInlet::take_hint(std::uint64_t number) {
   std::atomic<std::uint64_t>& hint = hints_[number & (hints_.size() - 1)];
-  std::uint64_t entry = hint.load(std::memory_order_relaxed);
-  if (entry == 0 || (entry >> 32U) != (number & 0xffffffffU)) return -1;
-  // Acquires what was released with the entry: the descriptor's opening by another worker.
-  if (!hint.compare_exchange_strong(entry, 0, std::memory_order_acquire)) return -1;
-  return descriptor_of(entry);
+  const std::uint64_t made = hint_entry(number, LookAhead::kNoTicket);
+  // Acquires what was released with the entry: what another worker did for the ticket.
+  const std::uint64_t entry = hint.exchange(made, std::memory_order_acq_rel);
+  const int ticket = ticket_of(entry);
+  if (entry >> 32U == made >> 32U) return ticket;
+  // Of an item that a pass that ended early did not come to.
+  if (ticket != LookAhead::kNoTicket) settings_.ahead->forget(ticket);
+  return LookAhead::kNoTicket;
 }
 
 void SourceInlet::end_pass(const SampleInfo& info) {

@@ -13,6 +13,7 @@
 
 #include "pipeline/index_map.hpp"
 #include "pipeline/inlet.hpp"
+#include "pipeline/look_ahead.hpp"
 
 namespace weir::detail {
 
@@ -26,9 +27,8 @@ struct OuterRepeat {
 /// The source as the first stage sees it: always ready until the last epoch's end.
 ///
 /// An indexable source costs nothing per item but its place; values are made by the claiming
-/// worker. Ahead of the claims the kernel is asked for the next items (Source::hint), and what that
-/// opened is kept until the item is made. A source without an index is read by one worker at a
-/// time.
+/// worker. Ahead of the claims the next items are asked for (LookAhead), and the ticket is kept
+/// until the item is made. A source without an index is read by one worker at a time.
 ///
 /// Thread safety: as Inlet.
 /// Invariants: 1. an epoch is size() * passes items, a pass_end behind each pass but the last, and
@@ -44,7 +44,7 @@ class SourceInlet final : public Inlet {
     std::uint32_t first_epoch = 0;
     std::uint64_t first_place = 0;           ///< in the first epoch, over all passes
     std::optional<std::uint32_t> end_epoch;  ///< one past the last
-    bool look_ahead = false;
+    std::shared_ptr<LookAhead> ahead;        ///< makes the items; null: the source does
   };
   explicit SourceInlet(Settings settings);
   ~SourceInlet() override;
@@ -53,6 +53,9 @@ class SourceInlet final : public Inlet {
   void materialise(Packet& packet) override;
   void finish(Packet&) override {}
   [[nodiscard]] bool charges_slots() const override { return false; }
+  [[nodiscard]] ReadingSnapshot reading() const {
+    return settings_.ahead ? settings_.ahead->snapshot() : ReadingSnapshot{};
+  }
   [[nodiscard]] bool exclusive() const { return !settings_.map.has_value(); }
 
   /// The rest of the pass that `info` belongs to will not be used: goes on with its end.
@@ -61,8 +64,6 @@ class SourceInlet final : public Inlet {
   void halt();
 
  private:
-  struct Hint;
-
   void claim_indexed(Packet& packet, std::uint64_t count) WEIR_REQUIRES(mutex_);
   void finish_pass(SlotHeader* marker) WEIR_REQUIRES(mutex_);
   void publish() WEIR_REQUIRES(mutex_);
@@ -71,6 +72,7 @@ class SourceInlet final : public Inlet {
   void fail(SlotHeader& slot, const BadSamplePolicy& policy);
   void materialise_pass(Packet& packet);
   void hint_ahead(const Packet& packet);
+  void keep_hint(std::uint64_t number, int ticket);
   [[nodiscard]] int take_hint(std::uint64_t number);
   /// The number under which look-ahead knows an item. Not the stream index: a pass that ends early
   /// gives the indexes of the items that were asked for to others.
@@ -97,7 +99,8 @@ class SourceInlet final : public Inlet {
   std::unique_ptr<SourcePass> pass_reader_;
   std::uint64_t serial_sample_ = 0;
 
-  // Look-ahead, a ring by asked(); an entry is (asked << 32 | descriptor + 1), 0: none.
+  // Look-ahead, a ring by asked(); an entry is (asked << 32 | ticket + 1), and (asked << 32) once
+  // the item was made, so that a hint that comes later than the item is given back.
   std::uint64_t hinted_ WEIR_GUARDED_BY(mutex_) = 0;
   std::vector<std::atomic<std::uint64_t>> hints_;
 };

@@ -56,7 +56,7 @@ ShardPlace shard_place(const ShardOptions& options) {
 SourcePass::~SourcePass() = default;
 Source::~Source() = default;
 
-void Source::make(std::uint64_t, int, SlotHeader*) const {
+void Source::make(std::uint64_t, SlotHeader*) const {
   throw Error(ErrorKind::usage, "", "this source has no index");
 }
 std::unique_ptr<SourcePass> Source::begin_pass(std::uint32_t, std::uint32_t) const {
@@ -70,8 +70,7 @@ const std::vector<std::string>& Source::classes() const {
   static const std::vector<std::string> none;
   return none;
 }
-int Source::hint(std::uint64_t) const { return -1; }
-void Source::forget(int) const {}
+std::shared_ptr<LookAhead> Source::look_ahead(const LookAheadSettings&) const { return nullptr; }
 std::string Source::remark() const { return {}; }
 
 }  // namespace detail

@@ -402,6 +402,7 @@ Snapshot WorkerPool::read_all() const {
   snapshot.host = host_.read(snapshot.time_seconds);
   for (const LoaderStages* loader : owned_->loaders) {
     snapshot.loaders.push_back({loader->name, loader->consumer()});
+    if (loader->reading) snapshot.loaders.back().reading = loader->reading();
     for (const Stage* stage : loader->stages) {
       snapshot.stages.push_back(stage->snapshot(now));
       snapshot.stages.back().loader = static_cast<int>(snapshot.loaders.size()) - 1;

@@ -28,6 +28,7 @@ struct LoaderStages {
   std::string name;
   std::vector<Stage*> stages;  ///< upstream first
   std::function<ConsumerSnapshot()> consumer;
+  std::function<ReadingSnapshot()> reading;
 };
 
 /// The workers of the process: N threads, made once and bound once; all loaders register their

@@ -50,6 +50,7 @@ std::vector<OptionSpec> make_table() {
       {"--duplicates", "", "find files of the same content", scan},
       {"--all", "", "show every file, not only what is bad or noted", scan},
       {"--quarantine", "FILE|none", "list of the bad files (NAME.quarantine.txt)", scan},
+      {"--reader", "auto|pread|io_uring", "how files are read (auto)", runs},
       {"--cold", "", "drop the data set's pages from the cache first", runs},
       {"--count", "N", "how many samples (16)", preview},
       {"--out", "FILE.png", "where the sheet goes (NAME.preview.png)", preview},

@@ -114,7 +114,7 @@ std::vector<std::uint8_t> PhotoSource::encoded(std::uint64_t sample_id) const {
   return bytes;
 }
 
-void PhotoSource::make(std::uint64_t sample_id, int, SlotHeader* out) const {
+void PhotoSource::make(std::uint64_t sample_id, SlotHeader* out) const {
   const std::vector<std::uint8_t> bytes = encoded(sample_id);
   Tensor image(Shape{static_cast<std::int64_t>(bytes.size())}, DType::u8);
   if (!bytes.empty()) std::memcpy(image.bytes(), bytes.data(), bytes.size());

@@ -32,7 +32,7 @@ class PhotoSource final : public Source {
 
   [[nodiscard]] const SlotType& type() const override { return slot_type<Sample>(); }
   [[nodiscard]] std::optional<std::uint64_t> size() const override { return options_.count; }
-  void make(std::uint64_t sample_id, int descriptor, SlotHeader* out) const override;
+  void make(std::uint64_t sample_id, SlotHeader* out) const override;
   [[nodiscard]] std::int32_t label(std::uint64_t sample_id) const override;
   [[nodiscard]] std::string describe(std::uint64_t sample_id) const override;
   [[nodiscard]] const std::vector<std::string>& classes() const override { return classes_; }

@@ -3,8 +3,6 @@
 #include <utility>
 #include <variant>
 
-#include <fmt/format.h>
-
 #include "machine/precise_sleep.hpp"
 #include "src/page_cache.hpp"
 #include "src/progress.hpp"
@@ -115,9 +113,8 @@ SessionEnd run_session(const RunSettings& settings, const Options& options, Sign
   check_writable("--save-position", settings.save_position);
   check_writable("--emit", options.emit);
   if (settings.cold) {
-    const std::uint64_t files = drop_pages(settings.pipeline);
-    if (!settings.quiet)
-      write_notice(fmt::format("weir: asked the kernel to drop the pages of {} files\n", files));
+    const DroppedPages dropped = drop_pages(settings.pipeline);
+    if (!settings.quiet) write_notice("weir: " + to_text(dropped) + "\n");
   }
   return std::visit(
       [&](const auto& stream) { return run_stream(stream, settings, options, signals, hooks); },

@@ -32,6 +32,9 @@ void take_data(const CommandLine& line, Options& options) {
     options.fuse = *fuse == 0 ? Fuse::automatic : *fuse == 1 ? Fuse::all : Fuse::off;
   if (const auto path = line.choice("--image-path", {"auto", "plain"}))
     options.image_path = *path == 0 ? ImagePath::automatic : ImagePath::plain;
+  constexpr Reader kReaders[] = {Reader::automatic, Reader::pread, Reader::io_uring};
+  if (const auto reader = line.choice("--reader", {"auto", "pread", "io_uring"}))
+    options.reader = kReaders[*reader];
   if (line.has("--digest")) options.digest = true;
 }
 

@@ -41,7 +41,7 @@ std::shared_ptr<const FileIndex> listing_of(const detail::Source& source) {
   if (&source.type() != &detail::slot_type<Path>() || source.size().value_or(0) == 0)
     return nullptr;
   detail::Slot<Path> slot;
-  source.make(0, -1, &slot);
+  source.make(0, &slot);
   return slot.value().index();
 }
 

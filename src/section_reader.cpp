@@ -97,6 +97,7 @@ const std::vector<ParameterSpec>& run_specs() {
       choice("fuse", {"auto", "all", "off"}, "which operators become one stage"),
       choice("image_path", {"auto", "plain"}, "plain: the reference operators alone"),
       choice("pin", {"cache_domain", "none", "core", "node"}, "what workers are bound to"),
+      choice("reader", {"auto", "pread", "io_uring"}, "how files are read"),
       spec("reserve", ParameterType::integer, "0", 0, kMostWorkers, "threads left to the consumer"),
       choice("nested_threads", {"one", "keep"}, "thread pools of the libraries that stages call"),
   };
@@ -207,6 +208,10 @@ void read_run(const YamlNode& node, const Variables& variables, Pipeline& pipeli
   options.fuse = fuse == "all" ? Fuse::all : fuse == "off" ? Fuse::off : Fuse::automatic;
   if (run.has("pin")) options.pin = parse_placement_mode(run.text("pin"));
   options.image_path = run.text("image_path") == "plain" ? ImagePath::plain : ImagePath::automatic;
+  const std::string& reader = run.text("reader");
+  options.reader = reader == "pread"      ? Reader::pread
+                   : reader == "io_uring" ? Reader::io_uring
+                                          : Reader::automatic;
   options.reserve = static_cast<int>(run.integer("reserve"));
   options.nested_threads =
       run.text("nested_threads") == "keep" ? NestedThreads::keep : NestedThreads::one;

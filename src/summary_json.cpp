@@ -52,6 +52,33 @@ Json stage_json(const StageSummary& stage) {
 }  // namespace
 
 Json summary_json(const Summary& summary) {
+/// Null without a controller, which nobody asked to look.
+Json host_json(const TuningSummary& tuning) {
+  if (!tuning.autotune) return nullptr;
+  return {{"cpu_wait_share", tuning.cpu_wait_share},
+          {"switches_per_cpu_second", tuning.switches_per_cpu_second},
+          {"throttled_share", tuning.throttled_share},
+          {"others_cores", tuning.others_cores},
+          {"idle_cores", tuning.idle_cores},
+          {"cpu_pressure", tuning.cpu_pressure},
+          {"contended_shares", tuning.contended_shares}};
+}
+
+Json reading_json(const ReadingSnapshot& reading) {
+  if (reading.files == 0) return nullptr;
+  const auto known = [&](Json value) { return reading.source_known ? std::move(value) : Json(); };
+  return {{"reader", to_string(reading.backend)},
+          {"files", reading.files},
+          {"bytes", reading.bytes},
+          {"read_bytes", known(reading.disk_bytes)},
+          {"hit_share", known(reading.hit_share())},
+          {"disk_files", known(reading.disk_files)},
+          {"late_files", reading.late_files},
+          {"wait_seconds", reading.wait_seconds},
+          {"window", reading.window_files},
+          {"most_open_files", reading.most_open_files}};
+}
+
   Json stages = Json::array();
   for (const StageSummary& stage : summary.stages) stages.push_back(stage_json(stage));
   const TuningSummary& tuning = summary.tuning;
@@ -78,6 +105,7 @@ Json summary_json(const Summary& summary) {
       {"peak_bytes", summary.peak_bytes},
       {"memory_bound_bytes", summary.memory_bound_bytes},
       {"placed_rows", summary.placed_rows},
+      {"reading", reading_json(summary.reading)},
       {"copied_rows", summary.copied_rows},
       {"consumer",
        {{"steps", summary.batches},

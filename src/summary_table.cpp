@@ -38,6 +38,19 @@ std::string stage_rows(const Summary& summary) {
   return table.text();
 }
 
+std::string reading_line(const ReadingSnapshot& reading) {
+  std::string text =
+      fmt::format("reading: {} of {} by {}", bytes_text(reading.bytes),
+                  plural(reading.files, "file", "files"), to_string(reading.backend));
+  text += reading.source_known
+              ? fmt::format(", {} from the page cache", share_text(reading.hit_share()))
+              : std::string(", from disk or page cache: the kernel does not say");
+  if (reading.late_files > 0)
+    text += fmt::format("; {} late, {:.1f} s waited", plural(reading.late_files, "file", "files"),
+                        reading.wait_seconds);
+  return text + fmt::format("; {} ahead\n", plural(reading.window_files, "file", "files"));
+}
+
 /// The label of the end, and how much of the time windows had it.
 std::string label_text(const TuningSummary& tuning) {
   const auto share = tuning.label_shares.find(tuning.label);
@@ -73,6 +86,7 @@ std::string summary_text(const Summary& summary) {
                                    : "not settled",
                     label_text(tuning), tuning.active_mean,
                     tuning.needed_workers > 0 ? fmt::format("{}", tuning.needed_workers) : "?");
+  if (summary.reading.files > 0) text += reading_line(summary.reading);
   }
   if (!tuning.emitted.empty()) text += "tuned file: " + tuning.emitted + "\n";
   if (!tuning.emit_remark.empty()) text += tuning.emit_remark + "\n";

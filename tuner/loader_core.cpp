@@ -119,7 +119,8 @@ LoaderCore::LoaderCore(const std::shared_ptr<const Step>& step, const Options& o
   delivery.engine.any_order = options_.order == Order::any;
   delivery.engine.on_bad_sample = options_.on_bad_sample;
   delivery.engine.allotted = allocation.stages;
-  delivery.engine.say = [this](const std::string& text) { say(text); };
+  delivery.engine.reader = options_.reader;
+  delivery.engine.say = [this](const std::string& text) { say_once(text); };
   delivery.epochs = options_.epochs;
   delivery.quarantine = options_.quarantine;
   delivery.digest = options_.digest;
@@ -328,6 +329,8 @@ Summary LoaderCore::summary() const {
   summary.peak_workers = now.peak_unparked;
   summary.peak_bytes = snapshot.memory_peak_bytes;
   summary.memory_bound_bytes = snapshot.memory_bound_bytes;
+  if (static_cast<std::size_t>(now.loader) < snapshot.loaders.size())
+    summary.reading = snapshot.loaders[static_cast<std::size_t>(now.loader)].reading;
   const double elapsed = std::max(1e-9, snapshot.time_seconds - first_.time_seconds);
   const double worked = fill_stages(summary, now, elapsed);
   fill_tuning(summary, snapshot, elapsed, worked);
@@ -421,6 +424,14 @@ std::vector<std::string> LoaderCore::remarks() const {
 
 Position LoaderCore::position() const {
   if (options_.order == Order::any)
+void LoaderCore::say_once(const std::string& text) {
+  {
+    MutexLock lock(mutex_);
+    if (std::find(remarks_.begin(), remarks_.end(), text) != remarks_.end()) return;
+  }
+  say(text);
+}
+
     throw Error(ErrorKind::usage, options_.name,
                 "order: any has no position; use order: input to save and resume");
   return delivery_->position();

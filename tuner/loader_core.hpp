@@ -55,6 +55,8 @@ class LoaderCore {
   /// Returns the worker-seconds of all stages, waiting for a CPU left out.
   static double fill_stages(Summary& summary, const WorkerPool::Reading& now, double elapsed);
   void say(const std::string& text);
+  /// What a new start of the same pipeline would say again.
+  void say_once(const std::string& text);
   /// Passes on what the pool has to say since the last time.
   void say_what_changed() WEIR_EXCLUDES(mutex_);
   [[nodiscard]] Observation first_observation(const StagePlan& plan) const;

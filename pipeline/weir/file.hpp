@@ -14,20 +14,31 @@ namespace weir {
 
 class FileIndex;
 
+namespace detail {
+class FileReader;
+}
+
 /// One entry of a file listing. Shares the listing, so that it stays valid wherever it is kept, and
-/// carries the descriptor that the look-ahead opened, if it did.
+/// carries what the look-ahead has done for the file.
 class WEIR_EXPORT Path {
  public:
   Path() = default;
   /// `descriptor` is owned; -1: none.
   Path(std::shared_ptr<const FileIndex> index, std::uint64_t entry, int descriptor)
-      : index_(std::move(index)), entry_(entry), descriptor_(descriptor) {}
+      : Path(std::move(index), entry, descriptor, nullptr) {}
+  /// Of a run: `ticket` is the reader's, which `index` keeps alive.
+  Path(std::shared_ptr<const FileIndex> index, std::uint64_t entry, int ticket,
+       detail::FileReader* reader)
+      : index_(std::move(index)), entry_(entry), reader_(reader), held_(ticket) {}
   Path(Path&& other) noexcept
       : index_(std::move(other.index_)),
         entry_(other.entry_),
-        descriptor_(std::exchange(other.descriptor_, -1)) {}
+        reader_(std::exchange(other.reader_, nullptr)),
+        held_(std::exchange(other.held_, kNothing)) {}
   Path& operator=(Path&& other) noexcept;
-  ~Path();
+  ~Path() {
+    if (held_ != kNothing) let_go();
+  }
 
   /// The full path, as bytes of the file system.
   [[nodiscard]] std::string string() const;
@@ -35,13 +46,18 @@ class WEIR_EXPORT Path {
   [[nodiscard]] std::string relative() const;
   [[nodiscard]] std::uint64_t entry() const { return entry_; }
   [[nodiscard]] const std::shared_ptr<const FileIndex>& index() const { return index_; }
-  /// Hands over the descriptor; -1: none.
-  [[nodiscard]] int take_descriptor() { return std::exchange(descriptor_, -1); }
+  /// The whole file. Throws BadSample with the reason, and Error(cannot) where the process has no
+  /// descriptor or memory left, which says nothing about the file.
+  [[nodiscard]] Buffer read();
 
  private:
+  static constexpr int kNothing = -1;
+  void let_go() noexcept;
+
   std::shared_ptr<const FileIndex> index_;
   std::uint64_t entry_ = 0;
-  int descriptor_ = -1;
+  detail::FileReader* reader_ = nullptr;  ///< null: `held_` is a descriptor
+  int held_ = kNothing;
 };
 
 /// A file's bytes and where they came from.
@@ -66,8 +82,7 @@ class File {
 
 namespace detail {
 
-/// The whole file. Throws BadSample with the reason, and Error(cannot) where the process has no
-/// descriptor or memory left, which says nothing about the file.
+/// Path::read().
 [[nodiscard]] WEIR_EXPORT Buffer read_bytes(Path& path);
 
 }  // namespace detail

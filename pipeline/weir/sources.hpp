@@ -34,7 +34,7 @@ class IndexedSource final : public Source {
   IndexedSource(std::uint64_t size, Make make) : size_(size), make_(std::move(make)) {}
   [[nodiscard]] const SlotType& type() const override { return slot_type<T>(); }
   [[nodiscard]] std::optional<std::uint64_t> size() const override { return size_; }
-  void make(std::uint64_t sample_id, int, SlotHeader* out) const override {
+  void make(std::uint64_t sample_id, SlotHeader* out) const override {
     static_cast<Slot<T>*>(out)->emplace(make_(sample_id));
   }
 

@@ -77,14 +77,17 @@ class WEIR_EXPORT SourcePass {
   virtual bool next(SlotHeader* out) = 0;
 };
 
+class LookAhead;
+struct LookAheadSettings;
+
 /// Where items come from: indexable (`size()` known) or one pass after another.
 class WEIR_EXPORT Source {
  public:
   virtual ~Source();
   [[nodiscard]] virtual const SlotType& type() const = 0;
   [[nodiscard]] virtual std::optional<std::uint64_t> size() const = 0;
-  /// Indexable: fills the empty slot with item `sample_id`; `descriptor` as hint() gave it.
-  virtual void make(std::uint64_t sample_id, int descriptor, SlotHeader* out) const;
+  /// Indexable: fills the empty slot with item `sample_id`.
+  virtual void make(std::uint64_t sample_id, SlotHeader* out) const;
   /// Not indexable: begins a pass.
   [[nodiscard]] virtual std::unique_ptr<SourcePass> begin_pass(std::uint32_t epoch,
                                                                std::uint32_t repeat) const;
@@ -92,13 +95,10 @@ class WEIR_EXPORT Source {
   /// What an error message calls the sample: a path, or "sample 17".
   [[nodiscard]] virtual std::string describe(std::uint64_t sample_id) const;
   [[nodiscard]] virtual const std::vector<std::string>& classes() const;
-  /// How many items to ask the kernel for ahead of the first stage; 0: the source has no use for
+  /// What asks for the items of one run ahead of its first stage; null: the source has no use for
   /// it.
-  [[nodiscard]] virtual int look_ahead() const { return 0; }
-  /// Asks the kernel for the item and returns what make() wants of it.
-  [[nodiscard]] virtual int hint(std::uint64_t sample_id) const;
-  /// Gives back what hint() returned for an item that is not made.
-  virtual void forget(int descriptor) const;
+  [[nodiscard]] virtual std::shared_ptr<LookAhead> look_ahead(
+      const LookAheadSettings& settings) const;
   /// One line for the user about what was found ("3 hidden files skipped"); empty: nothing.
   [[nodiscard]] virtual std::string remark() const;
 };

@@ -96,6 +96,7 @@ struct Summary {
   TuningSummary tuning;
   std::uint64_t bad_count = 0;
   std::string quarantine;         ///< path, empty when nothing was written
+  ReadingSnapshot reading;  ///< of files; nothing of a source without files
   std::uint64_t placed_rows = 0;  ///< rows written in place in their batch
   std::uint64_t copied_rows = 0;  ///< rows copied into it
 

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include <weir/duration_histogram.hpp>
+#include <weir/reading.hpp>
 
 namespace weir {
 
@@ -73,6 +74,7 @@ struct ConsumerSnapshot {
 struct LoaderSnapshot {
   std::string name;
   ConsumerSnapshot consumer;
+  ReadingSnapshot reading = {};
 };
 
 /// What the host and the control groups around the process say, read once or twice a second. All

@@ -9,6 +9,7 @@
 #include <weir/bad_sample_policy.hpp>
 #include <weir/placement_mode.hpp>
 #include <weir/position.hpp>
+#include <weir/reading.hpp>
 
 namespace weir {
 
@@ -44,6 +45,7 @@ struct Options {
   bool oversubscribe = false;                 ///< allow more workers than the budget, for emulation
   int reserve = 0;                            ///< hardware threads left to the consumer
   std::optional<std::uint64_t> memory_bytes;  ///< none: a quarter of what this process may have
+  Reader reader = Reader::automatic;          ///< how files are read; what is read never differs
   NestedThreads nested_threads = NestedThreads::one;
   /// How workers are bound to CPUs; none: as the tuned file says, else by cache domain.
   std::optional<PlacementMode> pin;
