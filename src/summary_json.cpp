@@ -52,18 +52,6 @@ Json stage_json(const StageSummary& stage) {
 }  // namespace
 
 Json summary_json(const Summary& summary) {
-/// Null without a controller, which nobody asked to look.
-Json host_json(const TuningSummary& tuning) {
-  if (!tuning.autotune) return nullptr;
-  return {{"cpu_wait_share", tuning.cpu_wait_share},
-          {"switches_per_cpu_second", tuning.switches_per_cpu_second},
-          {"throttled_share", tuning.throttled_share},
-          {"others_cores", tuning.others_cores},
-          {"idle_cores", tuning.idle_cores},
-          {"cpu_pressure", tuning.cpu_pressure},
-          {"contended_shares", tuning.contended_shares}};
-}
-
 Json reading_json(const ReadingSnapshot& reading) {
   if (reading.files == 0) return nullptr;
   const auto known = [&](Json value) { return reading.source_known ? std::move(value) : Json(); };
