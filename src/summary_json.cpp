@@ -49,9 +49,6 @@ Json stage_json(const StageSummary& stage) {
           {"per_operator", std::move(shares)}};
 }
 
-}  // namespace
-
-Json summary_json(const Summary& summary) {
 Json reading_json(const ReadingSnapshot& reading) {
   if (reading.files == 0) return nullptr;
   const auto known = [&](Json value) { return reading.source_known ? std::move(value) : Json(); };
@@ -67,6 +64,9 @@ Json reading_json(const ReadingSnapshot& reading) {
           {"most_open_files", reading.most_open_files}};
 }
 
+}  // namespace
+
+Json summary_json(const Summary& summary) {
   Json stages = Json::array();
   for (const StageSummary& stage : summary.stages) stages.push_back(stage_json(stage));
   const TuningSummary& tuning = summary.tuning;
@@ -90,10 +90,10 @@ Json reading_json(const ReadingSnapshot& reading) {
         {"pinned", summary.placement.pinned},
         {"workers", summary.placement.workers},
         {"note", text_or_null(summary.placement.note)}}},
+      {"reading", reading_json(summary.reading)},
       {"peak_bytes", summary.peak_bytes},
       {"memory_bound_bytes", summary.memory_bound_bytes},
       {"placed_rows", summary.placed_rows},
-      {"reading", reading_json(summary.reading)},
       {"copied_rows", summary.copied_rows},
       {"consumer",
        {{"steps", summary.batches},

@@ -76,6 +76,7 @@ std::string summary_text(const Summary& summary) {
                   plural(static_cast<std::uint64_t>(summary.budget_threads), "worker", "workers"),
                   summary.budget_source, summary.budget_active, summary.peak_workers,
                   bytes_text(summary.peak_bytes), bytes_text(summary.memory_bound_bytes));
+  if (summary.reading.files > 0) text += reading_line(summary.reading);
   const TuningSummary& tuning = summary.tuning;
   if (tuning.autotune) {
     text +=
@@ -86,7 +87,6 @@ std::string summary_text(const Summary& summary) {
                                    : "not settled",
                     label_text(tuning), tuning.active_mean,
                     tuning.needed_workers > 0 ? fmt::format("{}", tuning.needed_workers) : "?");
-  if (summary.reading.files > 0) text += reading_line(summary.reading);
   }
   if (!tuning.emitted.empty()) text += "tuned file: " + tuning.emitted + "\n";
   if (!tuning.emit_remark.empty()) text += tuning.emit_remark + "\n";

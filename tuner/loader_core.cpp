@@ -408,6 +408,14 @@ void LoaderCore::say(const std::string& text) {
   if (options_.say) options_.say(text);
 }
 
+void LoaderCore::say_once(const std::string& text) {
+  {
+    MutexLock lock(mutex_);
+    if (std::find(remarks_.begin(), remarks_.end(), text) != remarks_.end()) return;
+  }
+  say(text);
+}
+
 void LoaderCore::say_what_changed() {
   std::vector<std::string> news;
   {
@@ -424,14 +432,6 @@ std::vector<std::string> LoaderCore::remarks() const {
 
 Position LoaderCore::position() const {
   if (options_.order == Order::any)
-void LoaderCore::say_once(const std::string& text) {
-  {
-    MutexLock lock(mutex_);
-    if (std::find(remarks_.begin(), remarks_.end(), text) != remarks_.end()) return;
-  }
-  say(text);
-}
-
     throw Error(ErrorKind::usage, options_.name,
                 "order: any has no position; use order: input to save and resume");
   return delivery_->position();

@@ -84,6 +84,7 @@ struct Summary {
   std::string budget_source;
   int peak_workers = 0;
   PlacementSummary placement;
+  ReadingSnapshot reading;  ///< of files; nothing of a source without files
   std::uint64_t peak_bytes = 0;
   std::uint64_t memory_bound_bytes = 0;
   double wait_seconds = 0;
@@ -96,7 +97,6 @@ struct Summary {
   TuningSummary tuning;
   std::uint64_t bad_count = 0;
   std::string quarantine;         ///< path, empty when nothing was written
-  ReadingSnapshot reading;  ///< of files; nothing of a source without files
   std::uint64_t placed_rows = 0;  ///< rows written in place in their batch
   std::uint64_t copied_rows = 0;  ///< rows copied into it
 
