@@ -39,6 +39,8 @@ std::size_t size_of(DType dtype) {
       return 4;
     case DType::f64:
       return 8;
+    case DType::f16:
+      return 2;
   }
   return 0;
 }
@@ -57,6 +59,8 @@ const char* name_of(DType dtype) {
       return "f32";
     case DType::f64:
       return "f64";
+    case DType::f16:
+      return "f16";
   }
   return "unknown";
 }

@@ -213,6 +213,8 @@ void warp(const Tensor& source, Tensor& target, const AffineMap& map, Interpolat
     case DType::f64:
       if (nearest) return take_nearest<double>(source, target, map, fill);
       break;
+    case DType::f16:
+      break;
   }
   throw Error(ErrorKind::usage, "",
               std::string("interpolation: linear takes images of u8, u16 and f32, not ") +

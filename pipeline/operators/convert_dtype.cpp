@@ -9,6 +9,7 @@
 #include <weir/sample_operator.hpp>
 
 #include "pipeline/operators/columns.hpp"
+#include "pipeline/operators/image_link.hpp"
 
 namespace weir::detail {
 namespace {
@@ -20,10 +21,13 @@ constexpr double kWhole = std::is_same_v<T, std::uint8_t>    ? 255
                           : std::is_same_v<T, std::uint16_t> ? 65535
                                                              : 1;
 
-/// Whole numbers are rounded to the nearest and kept inside of what the type holds.
+/// Whole numbers are rounded to the nearest and kept inside of what the type holds. To a half by
+/// way of a float.
 template <class To>
 To held(double value) {
-  if constexpr (std::is_floating_point_v<To>) {
+  if constexpr (std::is_same_v<To, Half>) {
+    return half_of(static_cast<float>(value));
+  } else if constexpr (std::is_floating_point_v<To>) {
     return static_cast<To>(value);
   } else {
     if (std::isnan(value)) return 0;
@@ -35,8 +39,16 @@ To held(double value) {
   }
 }
 
+template <class T>
+double number_of(T value) {
+  if constexpr (std::is_same_v<T, Half>)
+    return float_of(value);
+  else
+    return static_cast<double>(value);
+}
+
 template <class From, class To>
-void convert(const Tensor& source, Tensor& target, bool scales) {
+void convert_elements(const Tensor& source, Tensor& target, bool scales) {
   const From* in = source.data<From>();
   To* out = target.data<To>();
   const std::int64_t count = source.shape().elements();
@@ -59,10 +71,12 @@ void convert(const Tensor& source, Tensor& target, bool scales) {
   } else {
     // A division, so that 255 becomes 1 exactly and `to_float` agrees.
     for (std::int64_t i = 0; i < count; ++i) {
-      if constexpr (std::is_same_v<To, float> && sizeof(From) <= 2)
-        out[i] = static_cast<float>(in[i]) / (scales ? static_cast<float>(kWhole<From>) : 1.0F);
+      if constexpr (std::is_integral_v<From> && sizeof(From) <= 2 &&
+                    (std::is_same_v<To, float> || std::is_same_v<To, Half>))
+        out[i] = held<To>(static_cast<float>(in[i]) /
+                          (scales ? static_cast<float>(kWhole<From>) : 1.0F));
       else
-        out[i] = held<To>(static_cast<double>(in[i]) * (scales ? kWhole<To> / kWhole<From> : 1.0));
+        out[i] = held<To>(number_of(in[i]) * (scales ? kWhole<To> / kWhole<From> : 1.0));
     }
   }
 }
@@ -83,20 +97,24 @@ void with_type(DType dtype, F&& f) {
       return f(float{});
     case DType::f64:
       return f(double{});
+    case DType::f16:
+      return f(Half{});
   }
 }
 
 DType dtype_in(const Parameters& parameters) {
   const std::string& text = parameters.text("dtype");
-  for (const DType dtype : {DType::u8, DType::u16, DType::i32, DType::i64, DType::f32})
+  for (const DType dtype : {DType::u8, DType::u16, DType::i32, DType::i64, DType::f32, DType::f16})
     if (text == name_of(dtype)) return dtype;
   return DType::f64;
 }
 
 bool is_pixel(DType dtype) { return dtype == DType::u8 || dtype == DType::u16; }
-bool is_float(DType dtype) { return dtype == DType::f32 || dtype == DType::f64; }
+bool is_float(DType dtype) {
+  return dtype == DType::f16 || dtype == DType::f32 || dtype == DType::f64;
+}
 
-class ConvertDType final : public SampleOperator {
+class ConvertDType final : public SampleOperator, public ImageLink {
  public:
   ConvertDType(const Parameters& parameters, std::vector<std::string> columns)
       : dtype_(dtype_in(parameters)),
@@ -118,14 +136,24 @@ class ConvertDType final : public SampleOperator {
                         ", which has no largest value to scale from; say `scale: none`");
       Tensor result = result_for(context, column, source.shape(), dtype_, source);
       with_type(source.dtype(), [&](auto from) {
-        with_type(dtype_,
-                  [&](auto to) { convert<decltype(from), decltype(to)>(source, result, scales); });
+        with_type(dtype_, [&](auto to) {
+          convert_elements<decltype(from), decltype(to)>(source, result, scales);
+        });
       });
       source = std::move(result);
     }
   }
 
   [[nodiscard]] bool cheap() const override { return true; }
+
+  [[nodiscard]] Kind kind() const override { return Kind::value; }
+  [[nodiscard]] const std::vector<std::string>& image_columns() const override { return columns_; }
+  [[nodiscard]] bool convert(FloatRule& rule, bool as_bytes, int) const override {
+    if (rule.halves || (dtype_ != DType::f32 && dtype_ != DType::f16)) return false;
+    if (as_bytes && scales_) rule.divisor = 255.0F;
+    rule.halves = dtype_ == DType::f16;
+    return true;
+  }
 
  private:
   DType dtype_;
@@ -140,7 +168,7 @@ OperatorSpec convert_dtype_spec() {
           .summary = "converts the elements to another type",
           .parameters = {{.name = "dtype",
                           .type = ParameterType::choice,
-                          .choices = {"u8", "u16", "i32", "i64", "f32", "f64"},
+                          .choices = {"u8", "u16", "i32", "i64", "f16", "f32", "f64"},
                           .meaning = "the type to convert to"},
                          {.name = "scale",
                           .type = ParameterType::choice,

@@ -267,7 +267,10 @@ SampleMap pad_to_size(const PadToSizeOptions& options) {
 }
 
 SampleMap to_float(const ToFloatOptions& options) {
-  return make("to_float", {{"scale", value(options.scale)}}, options.columns);
+  return make(
+      "to_float",
+      {{"scale", value(options.scale)}, {"type", Value{std::string(name_of(options.type)), {}}}},
+      options.columns);
 }
 
 SampleMap normalize(const NormalizeOptions& options) {

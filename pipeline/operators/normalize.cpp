@@ -100,6 +100,7 @@ class Normalize final : public SampleOperator, public ImageLink {
   [[nodiscard]] Kind kind() const override { return Kind::value; }
   [[nodiscard]] const std::vector<std::string>& image_columns() const override { return columns_; }
   [[nodiscard]] bool convert(FloatRule& rule, bool as_bytes, int channels) const override {
+    if (rule.halves) return false;
     if (channels_ != 1 && channels_ != static_cast<std::size_t>(channels)) return false;
     if (as_bytes && scales_) rule.divisor = 255.0F;
     for (std::size_t c = 0; c < 3; ++c) {

@@ -16,7 +16,8 @@ namespace {
 
 int as_int(std::int64_t x) { return static_cast<int>(x); }
 
-int depth_of(DType dtype) {
+/// Of pixels that are moved or counted with. `moved`: only moved, which any two bytes can be.
+int depth_of(DType dtype, bool moved) {
   switch (dtype) {
     case DType::u8:
       return CV_8U;
@@ -28,16 +29,22 @@ int depth_of(DType dtype) {
       return CV_32F;
     case DType::f64:
       return CV_64F;
+    case DType::f16:
+      if (moved) return CV_16U;
+      break;
     case DType::i64:
       break;
   }
-  throw Error(ErrorKind::usage, "", "images of i64 are not supported; use u8, u16, f32 or f64");
+  throw Error(ErrorKind::usage, "",
+              std::string("images of ") + name_of(dtype) + " are not " +
+                  (dtype == DType::f16 ? "resampled or padded" : "supported") +
+                  "; use u8, u16, f32 or f64");
 }
 
 /// OpenCV's view of a tensor of rows x columns x channels.
-cv::Mat mat_of(const Tensor& tensor) {
+cv::Mat mat_of(const Tensor& tensor, bool moved = false) {
   const Shape& shape = tensor.shape();
-  const int type = CV_MAKETYPE(depth_of(tensor.dtype()), as_int(shape[2]));
+  const int type = CV_MAKETYPE(depth_of(tensor.dtype(), moved), as_int(shape[2]));
   return {as_int(shape[0]), as_int(shape[1]), type, tensor.bytes()};
 }
 
@@ -122,13 +129,13 @@ void place(const Tensor& source, std::int64_t top, std::int64_t left, Tensor& ta
 }
 
 void mirror(const Tensor& source, Tensor& target, bool left_to_right) {
-  cv::Mat result = mat_of(target);
-  cv::flip(mat_of(source), result, left_to_right ? 1 : 0);
+  cv::Mat result = mat_of(target, true);
+  cv::flip(mat_of(source, true), result, left_to_right ? 1 : 0);
   check_written(result, target);
 }
 
 void split_channels(const Tensor& source, Tensor& target) {
-  const cv::Mat from = mat_of(source);
+  const cv::Mat from = mat_of(source, true);
   const std::size_t plane_bytes = static_cast<std::size_t>(from.total()) * size_of(target.dtype());
   std::array<cv::Mat, 4> planes;
   const std::size_t channels = static_cast<std::size_t>(from.channels());

@@ -3,6 +3,11 @@
 #include <atomic>
 #include <cstring>
 
+#if defined(__x86_64__)
+#include <cpuid.h>
+#include <immintrin.h>
+#endif
+
 // Compiled with -O3 and -ffp-contract=off whatever the build type (see values.cmake): the loops are
 // written so that compilers turn them into vector instructions. Each loop is an inline function
 // that is compiled anew inside of one caller for each set of instructions.
@@ -166,6 +171,24 @@ WEIR_INLINE void to_floats(const std::uint8_t* __restrict in, const FloatRule& r
   }
 }
 
+WEIR_INLINE void halves_by_rule(const float* __restrict in, Half* __restrict out,
+                                std::size_t count) {
+  for (std::size_t i = 0; i < count; ++i) out[i] = half_of(in[i]);
+}
+
+#if defined(__x86_64__)
+/// By the instruction that processors with AVX2 have for it; the remainder by the rule.
+__attribute__((always_inline, target("avx,f16c"))) static inline void halves_by_instruction(
+    const float* __restrict in, Half* __restrict out, std::size_t count) {
+  std::size_t i = 0;
+  for (; i + 8 <= count; i += 8) {
+    const __m128i eight = _mm256_cvtps_ph(_mm256_loadu_ps(in + i), _MM_FROUND_TO_NEAREST_INT);
+    std::memcpy(static_cast<void*>(out + i), &eight, sizeof eight);
+  }
+  halves_by_rule(in + i, out + i, count - i);
+}
+#endif
+
 WEIR_INLINE void to_planes(const std::uint8_t* __restrict in, std::uint8_t* const* out,
                            std::size_t pixels) {
   std::uint8_t* __restrict red = out[0];
@@ -179,58 +202,71 @@ WEIR_INLINE void to_planes(const std::uint8_t* __restrict in, std::uint8_t* cons
 }
 
 // One struct a set of instructions: the loops, compiled with TARGET.
-#define WEIR_VARIANT(Name, name_text, TARGET)                                                  \
-  struct Name {                                                                                \
-    TARGET static void pair(const std::uint8_t* a, const std::uint8_t* b, std::int16_t weight, \
-                            std::int16_t* out, std::size_t count) {                            \
-      blend_pair(a, b, weight, out, count);                                                    \
-    }                                                                                          \
-    TARGET static void taps(const std::uint8_t* const* rows, const std::int16_t* weights,      \
-                            int count, std::int16_t* out, std::size_t values) {                \
-      blend_taps(rows, weights, count, out, values);                                           \
-    }                                                                                          \
-    TARGET static void pair_across(const std::int16_t* in, const std::int32_t* first,          \
-                                   const std::int16_t* weights, std::uint8_t* out,             \
-                                   std::size_t pixels, int channels) {                         \
-      across_pair(in, first, weights, out, pixels, channels);                                  \
-    }                                                                                          \
-    TARGET static void taps_across(const std::int16_t* in, const TapPlace* places,             \
-                                   const std::int16_t* weights, std::uint8_t* out,             \
-                                   std::size_t pixels, int channels) {                         \
-      across_taps(in, places, weights, out, pixels, channels);                                 \
-    }                                                                                          \
-    TARGET static void float_planes(const std::uint8_t* in, const FloatRule& rule,             \
-                                    float* const* out, std::size_t pixels) {                   \
-      to_float_planes(in, rule, out, pixels);                                                  \
-    }                                                                                          \
-    TARGET static void floats(const std::uint8_t* in, const FloatRule& rule, float* out,       \
-                              std::size_t pixels, int channels) {                              \
-      to_floats(in, rule, out, pixels, channels);                                              \
-    }                                                                                          \
-    TARGET static void planes(const std::uint8_t* in, std::uint8_t* const* out,                \
-                              std::size_t pixels) {                                            \
-      to_planes(in, out, pixels);                                                              \
-    }                                                                                          \
-    static constexpr RowKernels kKernels{name_text,   pair,         taps,   pair_across,       \
-                                         taps_across, float_planes, floats, planes};           \
+#define WEIR_VARIANT(Name, name_text, TARGET, to_halves)                                         \
+  struct Name {                                                                                  \
+    TARGET static void pair(const std::uint8_t* a, const std::uint8_t* b, std::int16_t weight,   \
+                            std::int16_t* out, std::size_t count) {                              \
+      blend_pair(a, b, weight, out, count);                                                      \
+    }                                                                                            \
+    TARGET static void taps(const std::uint8_t* const* rows, const std::int16_t* weights,        \
+                            int count, std::int16_t* out, std::size_t values) {                  \
+      blend_taps(rows, weights, count, out, values);                                             \
+    }                                                                                            \
+    TARGET static void pair_across(const std::int16_t* in, const std::int32_t* first,            \
+                                   const std::int16_t* weights, std::uint8_t* out,               \
+                                   std::size_t pixels, int channels) {                           \
+      across_pair(in, first, weights, out, pixels, channels);                                    \
+    }                                                                                            \
+    TARGET static void taps_across(const std::int16_t* in, const TapPlace* places,               \
+                                   const std::int16_t* weights, std::uint8_t* out,               \
+                                   std::size_t pixels, int channels) {                           \
+      across_taps(in, places, weights, out, pixels, channels);                                   \
+    }                                                                                            \
+    TARGET static void float_planes(const std::uint8_t* in, const FloatRule& rule,               \
+                                    float* const* out, std::size_t pixels) {                     \
+      to_float_planes(in, rule, out, pixels);                                                    \
+    }                                                                                            \
+    TARGET static void floats(const std::uint8_t* in, const FloatRule& rule, float* out,         \
+                              std::size_t pixels, int channels) {                                \
+      to_floats(in, rule, out, pixels, channels);                                                \
+    }                                                                                            \
+    TARGET static void halves(const float* in, Half* out, std::size_t count) {                   \
+      to_halves(in, out, count);                                                                 \
+    }                                                                                            \
+    TARGET static void planes(const std::uint8_t* in, std::uint8_t* const* out,                  \
+                              std::size_t pixels) {                                              \
+      to_planes(in, out, pixels);                                                                \
+    }                                                                                            \
+    static constexpr RowKernels kKernels{name_text,    pair,   taps,   pair_across, taps_across, \
+                                         float_planes, floats, halves, planes};                  \
   }
 
-WEIR_VARIANT(Baseline, "baseline", );
+WEIR_VARIANT(Baseline, "baseline", , halves_by_rule);
 #if defined(__x86_64__)
-WEIR_VARIANT(Sse4, "sse4.1", __attribute__((target("sse4.1"))));
-WEIR_VARIANT(Avx2, "avx2", __attribute__((target("avx2"))));
-WEIR_VARIANT(Avx512, "avx512", __attribute__((target("avx512f,avx512bw,avx512vl,avx512dq"))));
+WEIR_VARIANT(Sse4, "sse4.1", __attribute__((target("sse4.1"))), halves_by_rule);
+WEIR_VARIANT(Avx2, "avx2", __attribute__((target("avx2,f16c"))), halves_by_instruction);
+WEIR_VARIANT(Avx512, "avx512", __attribute__((target("avx512f,avx512bw,avx512vl,avx512dq,f16c"))),
+             halves_by_instruction);
 #endif
 #undef WEIR_VARIANT
+
+#if defined(__x86_64__)
+/// Asked of the processor itself: not every compiler knows the name.
+bool converts_halves() {
+  unsigned a = 0, b = 0, c = 0, d = 0;
+  return __get_cpuid(1, &a, &b, &c, &d) != 0 && (c & bit_F16C) != 0;
+}
+#endif
 
 std::vector<const RowKernels*> find_variants() {
   std::vector<const RowKernels*> found;
 #if defined(__x86_64__)
   __builtin_cpu_init();
-  if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
+  const bool halves = converts_halves();
+  if (halves && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
       __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512dq"))
     found.push_back(&Avx512::kKernels);
-  if (__builtin_cpu_supports("avx2")) found.push_back(&Avx2::kKernels);
+  if (halves && __builtin_cpu_supports("avx2")) found.push_back(&Avx2::kKernels);
   if (__builtin_cpu_supports("sse4.1")) found.push_back(&Sse4::kKernels);
 #endif
   // On other processors the vectors of their baseline, as NEON on 64-bit ARM.

@@ -5,6 +5,8 @@
 #include <string_view>
 #include <vector>
 
+#include <weir/half.hpp>
+
 /// The inner loops of the image path, once for each set of vector instructions that a processor may
 /// have. All of them give the same bytes: whole numbers up to the pixel, and floats by one
 /// division, one product and one sum that are never contracted.
@@ -18,11 +20,13 @@ inline constexpr int kTapBits = 14;
 /// Readable values behind the end of a row that goes `across`.
 inline constexpr std::size_t kRowSlack = 16;
 
-/// How a u8 becomes a float: (value / divisor) * factor + offset, by channel.
+/// How a u8 becomes a float: (value / divisor) * factor + offset, by channel; rounded to a half at
+/// last where `halves` says so.
 struct FloatRule {
   float divisor = 1.0F;
   float factor[3] = {1.0F, 1.0F, 1.0F};
   float offset[3] = {0.0F, 0.0F, 0.0F};
+  bool halves = false;
 };
 
 /// The filter of one output pixel along an axis: `count` weights from source pixel `first` on.
@@ -55,6 +59,8 @@ struct RowKernels {
   /// One row to floats, channels last; `channels` 1 or 3.
   void (*to_floats)(const std::uint8_t* in, const FloatRule& rule, float* out, std::size_t pixels,
                     int channels);
+  /// half_of() of each.
+  void (*to_halves)(const float* in, Half* out, std::size_t count);
   /// One row of three channels to three planes of bytes.
   void (*to_planes)(const std::uint8_t* in, std::uint8_t* const* out, std::size_t pixels);
 };

@@ -25,6 +25,7 @@ void RowRenderer::begin(const PicturePart& part, const RenderPlan& plan, const P
   const auto row = static_cast<std::size_t>(width_) * static_cast<std::size_t>(part.channels);
   const std::size_t needed = row * static_cast<std::size_t>(kRows) + kRowSlack;
   if (rows_.size() < needed) rows_.resize(needed);
+  if (layout.rule.halves && floats_.size() < row) floats_.resize(row);
 }
 
 bool RowRenderer::resample() {
@@ -64,34 +65,64 @@ bool RowRenderer::resample() {
 }
 
 void RowRenderer::write() {
-  const RowKernels& kernels = row_kernels();
-  const auto pixels = static_cast<std::size_t>(width_);
-  const int channels = part_->channels;
-  const std::size_t row = pixels * static_cast<std::size_t>(channels);
-  const std::size_t plane = pixels * static_cast<std::size_t>(height_);
-  const bool planes = layout_.planes && channels == 3;
   const std::uint8_t* in = rows_.data();
+  const std::size_t row =
+      static_cast<std::size_t>(width_) * static_cast<std::size_t>(part_->channels);
   for (std::int64_t y = begun_; y < done_; ++y, in += row) {
     const auto line = static_cast<std::size_t>(y);
-    if (layout_.floats) {
-      auto* const first = target_->data<float>();
-      if (planes) {
-        float* const out[3] = {first + line * pixels, first + plane + line * pixels,
-                               first + 2 * plane + line * pixels};
-        kernels.to_float_planes(in, layout_.rule, out, pixels);
-      } else {
-        kernels.to_floats(in, layout_.rule, first + line * row, pixels, channels);
-      }
-    } else {
-      auto* const first = target_->data<std::uint8_t>();
-      if (planes) {
-        std::uint8_t* const out[3] = {first + line * pixels, first + plane + line * pixels,
-                                      first + 2 * plane + line * pixels};
-        kernels.to_planes(in, out, pixels);
-      } else {
-        std::memcpy(first + line * row, in, row);
-      }
-    }
+    if (!layout_.floats)
+      write_bytes(in, line);
+    else if (layout_.rule.halves)
+      write_halves(in, line);
+    else
+      write_floats(in, line);
+  }
+}
+
+void RowRenderer::write_floats(const std::uint8_t* in, std::size_t line) {
+  const auto pixels = static_cast<std::size_t>(width_);
+  const std::size_t plane = pixels * static_cast<std::size_t>(height_);
+  auto* const first = target_->data<float>();
+  if (planes()) {
+    float* const at = first + line * pixels;
+    float* const out[3] = {at, at + plane, at + 2 * plane};
+    row_kernels().to_float_planes(in, layout_.rule, out, pixels);
+  } else {
+    row_kernels().to_floats(in, layout_.rule,
+                            first + line * pixels * static_cast<std::size_t>(part_->channels),
+                            pixels, part_->channels);
+  }
+}
+
+void RowRenderer::write_halves(const std::uint8_t* in, std::size_t line) {
+  const RowKernels& kernels = row_kernels();
+  const auto pixels = static_cast<std::size_t>(width_);
+  const std::size_t plane = pixels * static_cast<std::size_t>(height_);
+  auto* const first = target_->data<Half>();
+  float* const floats = floats_.data();
+  if (planes()) {
+    float* const out[3] = {floats, floats + pixels, floats + 2 * pixels};
+    kernels.to_float_planes(in, layout_.rule, out, pixels);
+    for (std::size_t c = 0; c < 3; ++c)
+      kernels.to_halves(out[c], first + c * plane + line * pixels, pixels);
+  } else {
+    const std::size_t values = pixels * static_cast<std::size_t>(part_->channels);
+    kernels.to_floats(in, layout_.rule, floats, pixels, part_->channels);
+    kernels.to_halves(floats, first + line * values, values);
+  }
+}
+
+void RowRenderer::write_bytes(const std::uint8_t* in, std::size_t line) {
+  const auto pixels = static_cast<std::size_t>(width_);
+  const std::size_t plane = pixels * static_cast<std::size_t>(height_);
+  const std::size_t row = pixels * static_cast<std::size_t>(part_->channels);
+  auto* const first = target_->data<std::uint8_t>();
+  if (planes()) {
+    std::uint8_t* const at = first + line * pixels;
+    std::uint8_t* const out[3] = {at, at + plane, at + 2 * plane};
+    row_kernels().to_planes(in, out, pixels);
+  } else {
+    std::memcpy(first + line * row, in, row);
   }
 }
 

@@ -9,7 +9,7 @@
 
 namespace weir::detail {
 
-/// What is made of resampled pixels: bytes or floats, channels last or first.
+/// What is made of resampled pixels: bytes, floats or halves, channels last or first.
 struct PixelLayout {
   bool floats = false;
   bool planes = false;
@@ -18,7 +18,9 @@ struct PixelLayout {
   [[nodiscard]] Shape shape(std::int64_t height, std::int64_t width, int channels) const {
     return planes ? Shape{channels, height, width} : Shape{height, width, channels};
   }
-  [[nodiscard]] DType dtype() const { return floats ? DType::f32 : DType::u8; }
+  [[nodiscard]] DType dtype() const {
+    return !floats ? DType::u8 : rule.halves ? DType::f16 : DType::f32;
+  }
 };
 
 /// Resamples a part of a picture row by row and writes it as a network takes it.
@@ -39,6 +41,11 @@ class RowRenderer {
   static constexpr std::int64_t kRows = 16;
 
  private:
+  void write_floats(const std::uint8_t* in, std::size_t line);
+  void write_halves(const std::uint8_t* in, std::size_t line);
+  void write_bytes(const std::uint8_t* in, std::size_t line);
+  [[nodiscard]] bool planes() const { return layout_.planes && part_->channels == 3; }
+
   const PicturePart* part_ = nullptr;
   PixelLayout layout_;
   Tensor* target_ = nullptr;
@@ -51,6 +58,7 @@ class RowRenderer {
   std::vector<const std::uint8_t*> tap_rows_;
   std::vector<std::int16_t> middle_;
   std::vector<std::uint8_t> rows_;
+  std::vector<float> floats_;  ///< of one row, on the way to halves
 };
 
 }  // namespace weir::detail

@@ -196,6 +196,7 @@ struct PadToSizeOptions {
 };
 struct ToFloatOptions {
   PixelScale scale = PixelScale::unit;
+  DType type = DType::f32;  ///< or f16
   Columns columns = {};
 };
 struct NormalizeOptions {

@@ -10,10 +10,12 @@
 
 #include <weir/buffer.hpp>
 #include <weir/export.hpp>
+#include <weir/half.hpp>
 
 namespace weir {
 
-enum class DType : std::uint8_t { u8, u16, i32, i64, f32, f64 };
+/// The numbers stand in digests: new types come last.
+enum class DType : std::uint8_t { u8, u16, i32, i64, f32, f64, f16 };
 
 [[nodiscard]] WEIR_EXPORT std::size_t size_of(DType dtype);
 [[nodiscard]] WEIR_EXPORT const char* name_of(DType dtype);
@@ -28,6 +30,8 @@ constexpr DType dtype_of() {
     return DType::i32;
   else if constexpr (std::is_same_v<T, std::int64_t>)
     return DType::i64;
+  else if constexpr (std::is_same_v<T, Half>)
+    return DType::f16;
   else if constexpr (std::is_same_v<T, float>)
     return DType::f32;
   else {

@@ -57,10 +57,18 @@ Stream<Sample> to_f32_planes(Stream<Sample> files) {
       .map("hwc_to_chw", hwc_to_chw());
 }
 
+Stream<Sample> to_f16_planes(Stream<Sample> files) {
+  return std::move(files)
+      .map("decode", decode())
+      .map("random_resized_crop", random_resized_crop({.size = 64, .antialias = true}))
+      .map("to_float", to_float({.type = DType::f16}))
+      .map("hwc_to_chw", hwc_to_chw());
+}
+
 Stream<Sample> to_bytes(Stream<Sample> files) {
   return std::move(files)
       .map("decode", decode())
-      .map("resize", resize({.size = 72, .antialias = true}))
+      .map("resize", resize({.size = 72}))
       .map("center_crop", center_crop({.size = 64}));
 }
 
@@ -101,7 +109,7 @@ TEST(ImageWarm, APictureAllocatesNothing) {
   const struct {
     const char* name;
     MakeChain chain;
-  } cases[] = {{"f32", to_f32_planes}, {"u8", to_bytes}};
+  } cases[] = {{"f32", to_f32_planes}, {"f16", to_f16_planes}, {"u8", to_bytes}};
   for (const auto& one : cases) {
     const Counts few = counted(pictures, one.chain, kFew, kBatches);
     const Counts many = counted(pictures, one.chain, kMany, kBatches);
