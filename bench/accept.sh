@@ -88,5 +88,24 @@ for mode in shared strict; do
   fi
 done
 
+# Scenarios that timed waits show whole, on the live runtime: the bounds that each file sets, and how
+# near the simulator comes that is given the waits that really happened. About two and a half minutes.
+"$weir" sim bench/live/*.yaml --live --quiet --json >"$work/scenarios.json"
+status=$?
+if [ $status -gt 1 ]; then
+  echo "FAIL  scenarios: weir sim --live did not end well"
+  failures=$((failures + 1))
+else
+  for file in bench/live/*.yaml; do
+    name=live_$(basename "$file" .yaml)
+    jq "[.[] | select(.scenario == \"$name\")]" "$work/scenarios.json" >"$work/$name.json"
+    check "$name" "$(sed -n 's/^must: {\(.*\)}$/\1/p' "$file")" \
+      "$rounded"' .[0] | [(if .passed then "efficiency \(.efficiency | rounded)" else (.missed | join("; ")) end),
+                          .passed]'
+    check "$name" 'live rate over the simulated one with the same waits, 0.95 to 1.05' \
+      "$rounded"' .[0] | .steady_per_second / .simulated_per_second | [rounded, . >= 0.95 and . <= 1.05]'
+  done
+fi
+
 [ $failures -eq 0 ] || { echo "$failures failed"; exit 1; }
 echo "all passed"

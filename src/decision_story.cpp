@@ -81,6 +81,7 @@ class Teller {
   void note_left_out(const LogWindow& window);
   void close_left_out(double seconds);
   void note_surroundings(const LogWindow& window);
+  void note_host(const LogWindow& window);
   void note_outcome(const LogWindow& window);
   void note_decision(const LogWindow& window);
   [[nodiscard]] bool ends_probe(const Decision& decision) const;
@@ -106,6 +107,7 @@ class Teller {
   std::size_t left_out_windows_ = 0;
 
   RecentMeans recent_;
+  double host_seconds_ = 0;           // of the windows in story_.host, which holds their integrals
   std::optional<std::size_t> ramp_;   // the event of the ramp under way
   std::optional<std::size_t> probe_;  // and of a probe
   Allocation before_probe_;
@@ -210,6 +212,19 @@ void Teller::note_surroundings(const LogWindow& window) {
       change_in_words(before, current_, head_->stage_names, window.seen.budget);
   add(time_of(window), "by hand",
       "somebody else set the workers" + (change.empty() ? "" : ": " + change));
+}
+
+void Teller::note_host(const LogWindow& window) {
+  const double seconds = window.seen.window_seconds;
+  HostFigures& sum = story_.host;
+  sum.cpu_wait_share += seconds * window.host.cpu_wait_share;
+  sum.switches_per_cpu_second += seconds * window.host.switches_per_cpu_second;
+  sum.throttled_share += seconds * window.host.throttled_share;
+  sum.others_cores += seconds * window.host.others_cores;
+  sum.idle_cores += seconds * window.host.idle_cores;
+  sum.cpu_pressure += seconds * window.host.cpu_pressure;
+  if (!window.seen.contended_by.empty()) sum.contended_shares[window.seen.contended_by] += seconds;
+  host_seconds_ += seconds;
 }
 
 void Teller::note_outcome(const LogWindow& window) {
@@ -332,6 +347,7 @@ void Teller::take(const LogWindow& window) {
   story_.budget = window.seen.budget;
   recent_.add(window.seen);
   note_surroundings(window);
+  note_host(window);
   note_left_out(window);
   if (window.left_out.empty() && window.seen.valid) {
     ++story_.judged;
@@ -359,6 +375,11 @@ Story Teller::end(const std::string& note) {
   double judged = 0;
   for (const auto& [label, seconds] : story_.label_shares) judged += seconds;
   for (auto& [label, seconds] : story_.label_shares) seconds /= std::max(judged, 1e-9);
+  for (double* integral : {&story_.host.cpu_wait_share, &story_.host.switches_per_cpu_second,
+                           &story_.host.throttled_share, &story_.host.others_cores,
+                           &story_.host.idle_cores, &story_.host.cpu_pressure})
+    *integral /= std::max(host_seconds_, 1e-9);
+  for (auto& [by, seconds] : story_.host.contended_shares) seconds /= std::max(host_seconds_, 1e-9);
   if (!note.empty()) story_.notes.push_back(note);
   if (previous_) {
     const std::size_t loaders = previous_->seen.loaders.size();
@@ -373,6 +394,9 @@ Story Teller::end(const std::string& note) {
     });
     story_.stage_running = recent_.of(
         stages, [](const Observation& seen, std::size_t i) { return seen.stages[i].running_mean; });
+    story_.stage_blocked = recent_.of(stages, [](const Observation& seen, std::size_t i) {
+      return seen.stages[i].blocked_share;
+    });
   }
   story_.last = std::move(previous_);
   story_.allocation = current_;

@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include <weir/host_figures.hpp>
 #include <weir/policy.hpp>
 
 #include "tuner/decision_log_reader.hpp"
@@ -56,7 +57,9 @@ struct Story {
   std::vector<double> loader_wait_share;
   std::vector<double> stage_per_second;
   std::vector<double> stage_running;
-  Allocation allocation;  ///< in force at the end, as far as it is known
+  std::vector<double> stage_blocked;  ///< share of its workers' time, off the CPUs by itself
+  HostFigures host;                   ///< over all windows; its figures by stage stand above
+  Allocation allocation;              ///< in force at the end, as far as it is known
   std::vector<std::string> stage_names;
   std::vector<std::string> notes;
 };

@@ -40,7 +40,8 @@ Json end_json(const Story& story) {
               {"service_time_us", 1e6 * stage.estimate.service_seconds},
               {"trusted", stage.estimate.trusted},
               {"visits", stage.estimate.visits},
-              {"items_per_second", story.stage_per_second[i]}};
+              {"items_per_second", story.stage_per_second[i]},
+              {"blocked_share", story.stage_blocked[i]}};
     if (i < story.allocation.stages.size()) {
       each["target"] = story.allocation.stages[i].target;
       each["cap"] = story.allocation.stages[i].cap;
@@ -82,6 +83,14 @@ Json story_json(const Story& story, const std::string& path) {
       {"seconds", story.seconds},
       {"windows", {{"all", story.windows}, {"judged", story.judged}, {"left_out", story.left_out}}},
       {"label_shares", story.label_shares},
+      {"host",
+       {{"cpu_wait_share", story.host.cpu_wait_share},
+        {"switches_per_cpu_second", story.host.switches_per_cpu_second},
+        {"throttled_share", story.host.throttled_share},
+        {"others_cores", story.host.others_cores},
+        {"idle_cores", story.host.idle_cores},
+        {"cpu_pressure", story.host.cpu_pressure},
+        {"contended_shares", story.host.contended_shares}}},
       {"corrections", story.corrections},
       {"events", std::move(events)},
       {"end", end_json(story)},

@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include <fmt/format.h>
@@ -30,16 +31,40 @@ Json policy_json(const PolicyInfo& policy) {
   return {{"name", policy.name}, {"summary", policy.summary}, {"settings", std::move(settings)}};
 }
 
-std::string policy_text(const PolicyInfo& policy) {
-  std::string text = fmt::format("{}: {}\n", policy.name, policy.summary);
-  if (policy.settings.empty()) return text + "It has no settings.\n";
-  text += "\n";
-  std::size_t width = 0;
-  for (const SettingInfo& setting : policy.settings) width = std::max(width, setting.name.size());
-  for (const SettingInfo& setting : policy.settings)
+bool has(const PolicyInfo& policy, std::string_view setting) {
+  return std::any_of(policy.settings.begin(), policy.settings.end(),
+                     [&](const SettingInfo& own) { return own.name == setting; });
+}
+
+/// Of windows, estimates and labels: every policy looks in the same way.
+bool is_of_looking(const SettingInfo& setting) {
+  return std::all_of(policies().begin(), policies().end(),
+                     [&](const PolicyInfo& policy) { return has(policy, setting.name); });
+}
+
+std::string rows(const std::vector<SettingInfo>& settings, std::size_t width) {
+  std::string text;
+  for (const SettingInfo& setting : settings)
     text += fmt::format("  {:<{}}  = {:<8} {} ({} to {})\n", setting.name, width,
                         setting.text(setting.default_value), setting.meaning,
                         setting.text(setting.least), setting.text(setting.most));
+  return text;
+}
+
+std::string policy_text(const PolicyInfo& policy) {
+  std::string text = fmt::format("{}: {}\n", policy.name, policy.summary);
+  if (policy.settings.empty()) return text + "It has no settings.\n";
+  std::size_t width = 0;
+  std::vector<SettingInfo> own;
+  std::vector<SettingInfo> looking;
+  for (const SettingInfo& setting : policy.settings) {
+    width = std::max(width, setting.name.size());
+    (is_of_looking(setting) ? looking : own).push_back(setting);
+  }
+  text += own.empty() ? "It decides nothing by a setting.\n" : "\n" + rows(own, width);
+  if (!looking.empty())
+    text += "\nHow it looks, as every policy does: windows, estimates and labels\n" +
+            rows(looking, width);
   return text + "\nThey are set under tuning: settings: in a pipeline file.\n";
 }
 

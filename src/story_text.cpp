@@ -144,8 +144,8 @@ std::string events_text(const Story& story) {
 
 std::string stage_rows(const Story& story) {
   const detail::LogWindow& last = story.last_judged ? *story.last_judged : *story.last;
-  TextTable table({"stage", "workers", "target", "an item takes", "items/s", "starved", "blocked",
-                   "queue empty", "full"});
+  TextTable table({"stage", "workers", "target", "an item takes", "items/s", "asleep", "starved",
+                   "blocked", "queue empty", "full"});
   for (std::size_t i = 0; i < last.seen.stages.size(); ++i) {
     const StageObservation& stage = last.seen.stages[i];
     const bool known = i < story.allocation.stages.size();
@@ -159,9 +159,9 @@ std::string stage_rows(const Story& story) {
                    ? microseconds_text(stage.estimate.service_seconds) +
                          (stage.estimate.trusted ? "" : "?")
                    : "?",
-               count_text(story.stage_per_second[i]), share_text(stage.wait_input_share),
-               share_text(stage.wait_output_share), share_text(stage.queue_empty_share),
-               share_text(stage.queue_full_share)});
+               count_text(story.stage_per_second[i]), share_text(story.stage_blocked[i]),
+               share_text(stage.wait_input_share), share_text(stage.wait_output_share),
+               share_text(stage.queue_empty_share), share_text(stage.queue_full_share)});
   }
   return table.text();
 }
@@ -204,6 +204,8 @@ std::string end_text(const Story& story) {
                         count_text(bounds.shared_per_second), count_text(bounds.whole_per_second));
   text += wrapped("rate        ", rate);
   if (!story.label_shares.empty()) text += wrapped("limit       ", shares_text(story));
+  const std::string host = host_in_words(story.host);
+  if (!host.empty()) text += wrapped("host        ", host);
   text += wrapped("its reason  ", end.decision.reason);
   for (const auto& [what, windows] : story.hints)
     if (windows >= kLeastHints && 4 * windows >= story.judged)

@@ -17,6 +17,8 @@ namespace {
 
 constexpr double kLeastChange = 0.1;  // of a worker; less is what a sharing pool does by itself
 constexpr std::size_t kMostStages = 4;
+constexpr double kLeastShare = 0.01;  // of a figure of the host that is worth a word
+constexpr double kLeastCores = 0.1;
 constexpr int kNoCap = std::numeric_limits<int>::max();
 
 /// Whole numbers as such, others with one digit.
@@ -124,6 +126,30 @@ std::string contention_in_words(const Observation& seen) {
                        share_text(seen.host.throttled_share));
   if (seen.contended_by == "own") return ", more of them run than there are CPUs";
   return "";
+}
+
+std::string host_in_words(const HostFigures& host) {
+  std::vector<std::string> parts;
+  for (const auto& [by, share] : host.contended_shares)
+    if (share >= kLeastShare)
+      parts.push_back(fmt::format("contended by {} {:.0f} % of the time",
+                                  by == "own"     ? "own workers"
+                                  : by == "quota" ? "the quota"
+                                                  : by,
+                                  100 * share));
+  if (host.cpu_wait_share >= kLeastShare)
+    parts.push_back(fmt::format("workers waited for a CPU {} of the time they wanted one",
+                                share_text(host.cpu_wait_share)));
+  if (host.throttled_share >= kLeastShare)
+    parts.push_back(fmt::format("the quota stopped them in {} of its periods",
+                                share_text(host.throttled_share)));
+  if (host.others_cores >= kLeastCores)
+    parts.push_back(fmt::format("other processes used {:.1f} CPUs", host.others_cores));
+  if (parts.empty()) return {};
+  parts.push_back(fmt::format("{:.0f} forced switches a CPU second", host.switches_per_cpu_second));
+  if (host.idle_cores >= kLeastCores)
+    parts.push_back(fmt::format("{:.1f} CPUs idle", host.idle_cores));
+  return fmt::format("{}", fmt::join(parts, "; "));
 }
 
 std::string change_in_words(const Allocation& before, const Allocation& after,

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include <weir/allocation.hpp>
+#include <weir/host_figures.hpp>
 #include <weir/policy.hpp>
 
 namespace weir::program {
@@ -15,6 +16,10 @@ namespace weir::program {
 
 /// What takes the CPUs of a contended window: ", which others take (2.0 CPUs)".
 [[nodiscard]] std::string contention_in_words(const Observation& seen);
+
+/// What took CPUs away over a run: "taken by others 30 % of the time; ...". Empty where nothing is
+/// worth a line.
+[[nodiscard]] std::string host_in_words(const HostFigures& host);
 
 /// What differs between two allocations: "1 worker from read to decode; 6 of 8 workers awake".
 /// Empty where nothing does.

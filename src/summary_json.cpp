@@ -39,6 +39,9 @@ Json stage_json(const StageSummary& stage) {
           {"wait_output_share", stage.wait_output_share},
           {"cpu_user_seconds", stage.cpu_user_seconds},
           {"cpu_system_seconds", stage.cpu_system_seconds},
+          {"cpu_wait_share", stage.cpu_wait_share},
+          {"blocked_share", stage.blocked_share},
+          {"hint", text_or_null(stage.hint)},
           {"queue",
            {{"capacity", stage.queue_capacity_items},
             {"mean", stage.queue_mean_items},
@@ -47,6 +50,18 @@ Json stage_json(const StageSummary& stage) {
             {"empty_share", stage.queue_empty_share},
             {"full_share", stage.queue_full_share}}},
           {"per_operator", std::move(shares)}};
+}
+
+/// Null without a controller, which nobody asked to look.
+Json host_json(const TuningSummary& tuning) {
+  if (!tuning.autotune) return nullptr;
+  return {{"cpu_wait_share", tuning.cpu_wait_share},
+          {"switches_per_cpu_second", tuning.switches_per_cpu_second},
+          {"throttled_share", tuning.throttled_share},
+          {"others_cores", tuning.others_cores},
+          {"idle_cores", tuning.idle_cores},
+          {"cpu_pressure", tuning.cpu_pressure},
+          {"contended_shares", tuning.contended_shares}};
 }
 
 Json reading_json(const ReadingSnapshot& reading) {
@@ -112,6 +127,7 @@ Json summary_json(const Summary& summary) {
         {"settle_seconds", tuning.settle_seconds},
         {"label", tuning.label},
         {"label_shares", tuning.label_shares},
+        {"host", host_json(tuning)},
         {"active_mean", tuning.active_mean},
         {"last_half_active_mean", tuning.last_half_active_mean},
         {"needed_workers", tuning.needed_workers},

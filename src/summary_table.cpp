@@ -58,6 +58,16 @@ std::string label_text(const TuningSummary& tuning) {
   return fmt::format("{} ({:.0f} % of the time)", tuning.label, 100 * share->second);
 }
 
+/// Who took the CPUs; empty while that is not worth a line.
+std::string host_text(const TuningSummary& tuning) {
+  if (tuning.contended_shares.empty()) return {};
+  std::string by;
+  for (const auto& [who, share] : tuning.contended_shares)
+    by += fmt::format("{}{} {:.0f} % of the time", by.empty() ? "" : ", ", who, 100 * share);
+  return fmt::format("CPUs: taken by {}; workers waited for one {} of the time they wanted it\n",
+                     by, share_text(tuning.cpu_wait_share));
+}
+
 }  // namespace
 
 std::string summary_text(const Summary& summary) {
@@ -88,6 +98,7 @@ std::string summary_text(const Summary& summary) {
                     label_text(tuning), tuning.active_mean,
                     tuning.needed_workers > 0 ? fmt::format("{}", tuning.needed_workers) : "?");
   }
+  text += host_text(tuning);
   if (!tuning.emitted.empty()) text += "tuned file: " + tuning.emitted + "\n";
   if (!tuning.emit_remark.empty()) text += tuning.emit_remark + "\n";
   if (!summary.digest.empty()) text += "digest: " + summary.digest + "\n";

@@ -4,6 +4,7 @@
 #include <weir/version.hpp>
 
 #include "tuner/decision_record.hpp"
+#include "tuner/host_totals.hpp"
 
 #include <cerrno>
 #include <cstddef>
@@ -44,6 +45,8 @@ Json json_of(const StageObservation& stage, const std::string& name) {
   put_unusual(each, "queue", stage.queue_mean);
   put_unusual(each, "queue_empty", stage.queue_empty_share);
   put_unusual(each, "queue_full", stage.queue_full_share);
+  put_unusual(each, "cpus", stage.cpus_mean);
+  put_unusual(each, "system", stage.system_share);
   put_unusual(each, "blocked", stage.blocked_share);
   if (!stage.hint.empty()) each["hint"] = stage.hint;
   if (stage.suspect) each["suspect"] = true;
@@ -60,6 +63,18 @@ Json json_of(const LoaderObservation& loader) {
   put_unusual(each, "peak_per_second", loader.peak_per_second);
   if (loader.paused) each["paused"] = true;
   return each;
+}
+
+Json host_json(const Observation& seen) {
+  const HostFigures figures = host_figures(seen);
+  Json host = Json::object();
+  put_unusual(host, "cpu_wait_share", figures.cpu_wait_share);
+  put_unusual(host, "switches_per_cpu_second", figures.switches_per_cpu_second);
+  put_unusual(host, "throttled_share", figures.throttled_share);
+  put_unusual(host, "others_cores", figures.others_cores);
+  put_unusual(host, "idle_cores", figures.idle_cores);
+  put_unusual(host, "cpu_pressure", figures.cpu_pressure);
+  return host;
 }
 
 // File names may hold any bytes; what is not UTF-8 is replaced, never thrown at.
@@ -139,10 +154,7 @@ void DecisionLog::write(const Line& what) {
   if (seen.by_hand) line["by_hand"] = true;
   if (seen.contended) line["contended"] = true;
   if (!seen.contended_by.empty()) line["contended_by"] = seen.contended_by;
-  if (seen.host.known) {
-    put_unusual(line, "others_cores", seen.host.others_cores);
-    put_unusual(line, "throttled_share", seen.host.throttled_share);
-  }
+  line["host"] = host_json(seen);
   line["budget"] = seen.budget;
   line["active"] = seen.active;
   line["unparked"] = rounded_json(seen.unparked_mean);

@@ -23,7 +23,9 @@ namespace weir::detail {
 /// Thread safety: none.
 class WEIR_EXPORT DecisionLog {
  public:
-  static constexpr int kVersion = 2;  ///< 1 had no `observation`
+  /// 1 had no `observation`; 2 no `host`, and of what stands there only others_cores and
+  /// throttled_share, among the figures of the window.
+  static constexpr int kVersion = 3;
 
   /// Opens `path` anew, or nothing when it is empty. Throws Error (cannot) with the system's
   /// reason.

@@ -111,6 +111,8 @@ StageObservation stage_of(const Json& object, const StageObservation& known) {
   fields("queue", stage.queue_mean);
   fields("queue_empty", stage.queue_empty_share);
   fields("queue_full", stage.queue_full_share);
+  fields("cpus", stage.cpus_mean);
+  fields("system", stage.system_share);
   fields("blocked", stage.blocked_share);
   fields("hint", stage.hint);
   fields("suspect", stage.suspect);
@@ -137,8 +139,6 @@ Observation observation_of(const JsonFields& fields, const LogHead& head) {
   fields("by_hand", seen.by_hand);
   fields("contended", seen.contended);
   fields("contended_by", seen.contended_by);
-  fields("others_cores", seen.host.others_cores);
-  fields("throttled_share", seen.host.throttled_share);
   seen.budget = head.first.budget;
   fields("budget", seen.budget);
   fields("active", seen.active);
@@ -155,12 +155,32 @@ Observation observation_of(const JsonFields& fields, const LogHead& head) {
   return seen;
 }
 
+HostFigures host_of(const JsonFields& fields) {
+  HostFigures host;
+  // Logs of version 2 have these two beside the window's own.
+  fields("others_cores", host.others_cores);
+  fields("throttled_share", host.throttled_share);
+  const Json* const found = fields.find_object("host");
+  if (found == nullptr) return host;
+  const JsonFields own(*found, "host");
+  own("cpu_wait_share", host.cpu_wait_share);
+  own("switches_per_cpu_second", host.switches_per_cpu_second);
+  own("throttled_share", host.throttled_share);
+  own("others_cores", host.others_cores);
+  own("idle_cores", host.idle_cores);
+  own("cpu_pressure", host.cpu_pressure);
+  return host;
+}
+
 LogWindow window_of(const Json& object, const LogHead& head, LookRecord& looks) {
   const JsonFields fields(object, "window");
   const Json* const decision = fields.find_object("decision");
   if (decision == nullptr) refuse_json("decision", "is missing");
   LogWindow window;
   window.seen = observation_of(fields, head);
+  window.host = host_of(fields);
+  window.seen.host.others_cores = window.host.others_cores;
+  window.seen.host.throttled_share = window.host.throttled_share;
   fields("left_out", window.left_out);
   fields("moves", window.moves);
   fields("settled", window.settled);

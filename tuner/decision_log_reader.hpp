@@ -10,6 +10,7 @@
 #include <vector>
 
 #include <weir/export.hpp>
+#include <weir/host_figures.hpp>
 #include <weir/observation.hpp>
 #include <weir/policy.hpp>
 
@@ -35,6 +36,7 @@ struct LogHead {
 struct LogWindow {
   std::size_t line = 0;
   Observation seen;
+  HostFigures host;      ///< its contended_shares aside: `seen` says by whom
   std::string left_out;  ///< why it was not judged by; empty: it was
   Decision decision;
   bool applied = false;

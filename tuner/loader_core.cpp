@@ -363,6 +363,12 @@ double LoaderCore::fill_stages(Summary& summary, const WorkerPool::Reading& now,
     stage.wait_output_share = std::min(1.0, from.wait_output_seconds / elapsed);
     stage.cpu_user_seconds = from.cpu_user_seconds;
     stage.cpu_system_seconds = from.cpu_system_seconds;
+    const double cpu = from.cpu_user_seconds + from.cpu_system_seconds;
+    if (cpu + from.run_queue_seconds > 0)
+      stage.cpu_wait_share = from.run_queue_seconds / (cpu + from.run_queue_seconds);
+    if (from.slot_seconds > 0)
+      stage.blocked_share =
+          std::clamp(1.0 - (cpu + from.run_queue_seconds) / from.slot_seconds, 0.0, 1.0);
     stage.queue_capacity_items = from.queue.capacity_items;
     stage.queue_mean_items = from.queue.item_seconds / elapsed;
     stage.queue_low_items = from.queue.low_items;
@@ -395,6 +401,16 @@ void LoaderCore::fill_tuning(Summary& summary, const Snapshot& snapshot, double 
   tuning.settle_seconds = status.settle_seconds;
   tuning.label = status.label;
   tuning.label_shares = status.label_shares;
+  tuning.cpu_wait_share = status.host.cpu_wait_share;
+  tuning.switches_per_cpu_second = status.host.switches_per_cpu_second;
+  tuning.throttled_share = status.host.throttled_share;
+  tuning.others_cores = status.host.others_cores;
+  tuning.idle_cores = status.host.idle_cores;
+  tuning.cpu_pressure = status.host.cpu_pressure;
+  tuning.contended_shares = status.host.contended_shares;
+  for (StageSummary& stage : summary.stages)
+    if (const auto hint = status.host.hints.find(stage.name); hint != status.host.hints.end())
+      stage.hint = hint->second;
   tuning.active_mean = status.active_mean;
   tuning.last_half_active_mean = status.last_half_active_mean;
   if (status.needed_workers > 0) tuning.needed_workers = status.needed_workers;

@@ -129,8 +129,15 @@ std::optional<TunedFile> make_tuned_file(const TuningStatus& status, const Tuned
   file.evidence.bound_whole = status.bound_whole;
   file.evidence.label = uncontended_label(status);
   file.evidence.disk_share = origin.disk_share;
-  for (const StageObservation& stage : part.seen.stages)
-    file.evidence.stages.push_back(evidence_of(stage));
+  file.evidence.host = status.host;
+  for (const StageObservation& stage : part.seen.stages) {
+    TunedFile::StageEvidence& each = file.evidence.stages.emplace_back(evidence_of(stage));
+    if (const auto blocked = status.host.blocked_shares.find(stage.name);
+        blocked != status.host.blocked_shares.end())
+      each.blocked_share = blocked->second;
+    if (const auto hint = status.host.hints.find(stage.name); hint != status.host.hints.end())
+      each.hint = hint->second;
+  }
   file.written = TunedFile::Written{std::string("weir ") + version(),
                                     status.policy,
                                     origin.at,

@@ -230,6 +230,9 @@ TunedFile::StageEvidence TunedFileReader::stage_evidence(const std::string& name
         [&](const Node& n) { seen.samples = static_cast<std::uint64_t>(whole(n, "samples", 0)); }},
        {"visits", [&](const Node& n) { seen.visits = number(n, "visits", 0); }},
        {"levels", levels},
+       {"blocked_share",
+        [&](const Node& n) { seen.blocked_share = number(n, "blocked_share", 0); }},
+       {"hint", [&](const Node& n) { seen.hint = text(n, "hint"); }},
        {"bytes_out", [&](const Node& n) {
           seen.bytes_out = static_cast<std::uint64_t>(whole(n, "bytes_out", 0));
         }}});
@@ -255,13 +258,33 @@ void TunedFileReader::read_evidence(const Node& node, TunedFile& file) const {
          {"label", [&](const Node& n) { all.label = text(n, "label"); }},
          {"disk_share", [&](const Node& n) { all.disk_share = number(n, "disk_share", 0); }}});
   };
+  const auto host = [&](const Node& map) {
+    HostFigures& own = all.host.emplace();
+    each_key(
+        map, "host",
+        {{"cpu_wait_share",
+          [&](const Node& n) { own.cpu_wait_share = number(n, "cpu_wait_share", 0); }},
+         {"switches_per_cpu_second",
+          [&](const Node& n) { own.switches_per_cpu_second = number(n, "switches", 0); }},
+         {"throttled_share",
+          [&](const Node& n) { own.throttled_share = number(n, "throttled_share", 0); }},
+         {"others_cores", [&](const Node& n) { own.others_cores = number(n, "others_cores", 0); }},
+         {"idle_cores", [&](const Node& n) { own.idle_cores = number(n, "idle_cores", 0); }},
+         {"cpu_pressure", [&](const Node& n) { own.cpu_pressure = number(n, "cpu_pressure", 0); }},
+         {"contended_shares", [&](const Node& shares) {
+            each_entry(shares, "contended_shares", [&](const std::string& by, const Node& n) {
+              own.contended_shares[by] = number(n, "a share", 0);
+            });
+          }}});
+  };
   const auto stages = [&](const Node& map) {
     each_entry(map, "evidence.stages", [&](const std::string& name, const Node& values) {
       all.stages.push_back(stage_evidence(name, values));
     });
   };
-  each_key(node, "evidence",
-           {{"consumer", consumer}, {"throughput", throughput}, {"stages", stages}});
+  each_key(
+      node, "evidence",
+      {{"consumer", consumer}, {"throughput", throughput}, {"host", host}, {"stages", stages}});
 }
 
 TunedFile TunedFileReader::read(const std::string& text_of_file) {

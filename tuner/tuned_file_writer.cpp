@@ -82,6 +82,19 @@ void emit_evidence(YAML::Emitter& out, const TunedFile& file) {
     map.text("label", seen.label);
     map.number("disk_share", seen.disk_share);
   }
+  if (seen.host) {
+    out << YAML::Key << "host" << YAML::Value;
+    FlowMap map(out);
+    map.number("cpu_wait_share", seen.host->cpu_wait_share);
+    map.number("switches_per_cpu_second", seen.host->switches_per_cpu_second);
+    map.number("throttled_share", seen.host->throttled_share);
+    map.number("others_cores", seen.host->others_cores);
+    map.number("idle_cores", seen.host->idle_cores);
+    map.number("cpu_pressure", seen.host->cpu_pressure);
+    out << YAML::Key << "contended_shares" << YAML::Value;
+    FlowMap by(out);
+    for (const auto& [who, share] : seen.host->contended_shares) by.number(who.c_str(), share);
+  }
   out << YAML::Key << "stages" << YAML::Value << YAML::BeginMap;
   for (const TunedFile::StageEvidence& stage : seen.stages) {
     out << YAML::Key << stage.name << YAML::Value;
@@ -95,6 +108,8 @@ void emit_evidence(YAML::Emitter& out, const TunedFile& file) {
       out << YAML::Flow << YAML::BeginSeq << plain(running) << plain(service_us) << YAML::EndSeq;
     out << YAML::EndSeq;
     map.whole("bytes_out", stage.bytes_out);
+    map.number("blocked_share", stage.blocked_share);
+    map.text("hint", stage.hint);
   }
   out << YAML::EndMap << YAML::EndMap;
 }

@@ -104,6 +104,7 @@ double Tuner::step() {
 void Tuner::publish(const Observation& seen, const Decision& decision, bool applied) {
   if (watcher_) watcher_({seen, decision, applied});
   if (applied) labels_.clear();
+  host_.add(seen);
   if (seen.valid && !seen.first_after_change) {
     label_seconds_[seen.label] += seen.window_seconds;
     judged_seconds_ += seen.window_seconds;
@@ -124,6 +125,7 @@ void Tuner::publish(const Observation& seen, const Decision& decision, bool appl
   status_.label_shares.clear();
   for (const auto& [label, seconds] : label_seconds_)
     status_.label_shares[label] = seconds / judged_seconds_;
+  status_.host = host_.figures();
   status_.phase = decision.phase;
   status_.budget = seen.budget;
   status_.active_mean = unparked_.whole();

@@ -17,6 +17,7 @@
 #include "policies/observer.hpp"
 #include "tuner/decision_log.hpp"
 #include "tuner/guard.hpp"
+#include "tuner/host_totals.hpp"
 #include "tuner/time_mean.hpp"
 #include "tuner/window_lengths.hpp"
 
@@ -74,6 +75,7 @@ class WEIR_EXPORT Tuner {
   std::optional<double> attached_seconds_;
   bool changed_ = false;  // an allocation was applied since the last look
   TimeMean unparked_;
+  HostTotals host_;
   std::map<std::string, std::uint64_t> labels_;  // counted windows since the last change
   std::map<std::string, double> label_seconds_;  // of all valid windows
   double judged_seconds_ = 0;                    // their sum

@@ -36,6 +36,9 @@ struct StageSummary {
   double wait_output_share = 0;
   double cpu_user_seconds = 0;
   double cpu_system_seconds = 0;
+  double cpu_wait_share = 0;  ///< of the time that its workers wanted a CPU, they waited for one
+  double blocked_share = 0;   ///< of its slot time, neither on a CPU nor wanting one
+  std::string hint;           ///< with autotune: locks or allocator; empty: nothing odd
   std::int64_t queue_capacity_items = 0;
   double queue_mean_items = 0;
   std::int64_t queue_low_items = 0;  ///< since the depth was last set
@@ -53,6 +56,15 @@ struct TuningSummary {
   double settle_seconds = 0;
   std::string label;
   std::map<std::string, double> label_shares;  ///< of the judged time; empty without autotune
+  // What took CPUs away, as the controller saw it; 0 without autotune, or where the host does not
+  // say.
+  double cpu_wait_share = 0;  ///< of the time in which workers wanted a CPU
+  double switches_per_cpu_second = 0;
+  double throttled_share = 0;
+  double others_cores = 0;
+  double idle_cores = 0;
+  double cpu_pressure = 0;
+  std::map<std::string, double> contended_shares;  ///< of the time, by whom: others, own or quota
   double active_mean = 0;
   double last_half_active_mean = 0;
   int needed_workers = 0;

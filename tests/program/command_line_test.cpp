@@ -181,6 +181,16 @@ TEST(CommandLine, EveryOperatorIsListedWithItsParameters) {
     EXPECT_EQ(run_program({"operators", name}).status, 0) << name;
 }
 
+// What a policy decides by, apart from how all of them look.
+TEST(CommandLine, PoliciesTellTheirOwnSettingsFromThoseOfAll) {
+  const std::string text = run_program({"policies", "balance"}).out;
+  const std::size_t looking = text.find("How it looks, as every policy does");
+  ASSERT_NE(looking, std::string::npos);
+  EXPECT_LT(text.find("  dead_band "), looking);
+  EXPECT_GT(text.find("  alpha_fast "), looking);
+  EXPECT_EQ(run_program({"policies", "share"}).out.find("  dead_band "), std::string::npos);
+}
+
 TEST(CommandLine, OutputThatNobodyReadsEndsQuietly) {
   const ProgramEnd end = run_program({"operators"}, Output::broken);
   EXPECT_EQ(end.status, 0);

@@ -206,6 +206,31 @@ TEST_F(Explain, PoliciesWithoutAControllerHaveAStory) {
   }
 }
 
+TEST_F(Explain, TellsWhoTookTheCpus) {
+  {
+    TunerRun run(8, {line({4e-3, 8e-3, 32e-3}, 0.1)}, options_);
+    run.run_until(4);
+    run.machine.set_cores_taken(4);
+    run.run_until(8);
+  }
+  const std::string text = flat_story();
+  EXPECT_THAT(text, ContainsRegex("s limit workers wait for CPUs, others use [234]"));
+  EXPECT_THAT(text, ContainsRegex("host contended by others [0-9]+ % of the time; workers waited "
+                                  "for a CPU [0-9.]+ ?% of the time they wanted one; other "
+                                  "processes used [12]\\.[0-9] CPUs; [0-9]+ forced switches"));
+  EXPECT_GT(document()["host"]["contended_shares"]["others"], 0.05);
+  EXPECT_LT(document()["end"]["stages"][2]["blocked_share"], 0.05);
+  // Version 2 had two of the figures, among those of the window.
+  write(R"({"weir_log":2,"policy":"balance","budget":8,"loaders":["x"],"stages":[{"name":"a"}]})"
+        "\n"
+        R"({"time":1,"window":0.1,"label":"none","valid":true,"contended":true,)"
+        R"("contended_by":"others","others_cores":3.5,"loaders":[{"name":"x"}],)"
+        R"("stages":[{"name":"a"}],"decision":{"kind":"hold","phase":"steady","reason":"none"}})"
+        "\n");
+  EXPECT_THAT(flat_story(), HasSubstr("contended by others 100 % of the time; other processes used "
+                                      "3.5 CPUs"));
+}
+
 TEST_F(Explain, LogThatIsCutOffIsToldAsFarAsItGoes) {
   {
     TunerRun run(8, {line({4e-3, 8e-3, 32e-3}, 0.1)}, options_);

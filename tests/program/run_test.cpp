@@ -105,17 +105,20 @@ TEST(Run, JsonHasWhatScriptsRelyOn) {
   EXPECT_THAT(keys_of(document["consumer"]["gap_ms"]), IsSupersetOf({"mean", "p50", "p95", "p99"}));
   ASSERT_FALSE(document["stages"].empty());
   for (const json& stage : document["stages"]) {
-    EXPECT_THAT(keys_of(stage), IsSupersetOf({"name", "operators", "running_mean", "target", "cap",
-                                              "items", "items_per_second", "service_time_us",
-                                              "wait_input_share", "wait_output_share",
-                                              "cpu_user_seconds", "cpu_system_seconds", "queue"}));
+    EXPECT_THAT(keys_of(stage),
+                IsSupersetOf({"name", "operators", "running_mean", "target", "cap", "items",
+                              "items_per_second", "service_time_us", "wait_input_share",
+                              "wait_output_share", "cpu_user_seconds", "cpu_system_seconds",
+                              "cpu_wait_share", "blocked_share", "hint", "queue"}));
     EXPECT_THAT(keys_of(stage["service_time_us"]), IsSupersetOf({"mean", "p50", "p95", "p99"}));
     EXPECT_THAT(keys_of(stage["queue"]),
                 IsSupersetOf({"capacity", "mean", "low", "high", "empty_share", "full_share"}));
   }
-  EXPECT_THAT(keys_of(document["tuning"]),
-              IsSupersetOf({"policy", "strict", "moves", "settled", "settle_seconds", "label",
-                            "active_mean", "last_half_active_mean", "needed_workers", "emitted"}));
+  EXPECT_THAT(
+      keys_of(document["tuning"]),
+      IsSupersetOf({"policy", "strict", "moves", "settled", "settle_seconds", "label",
+                    "active_mean", "last_half_active_mean", "needed_workers", "emitted", "host"}));
+  EXPECT_EQ(document["tuning"]["host"], nullptr) << "no controller looked";
   EXPECT_THAT(keys_of(document["bad_samples"]), IsSupersetOf({"count", "quarantine"}));
 
   EXPECT_EQ(document["pipeline"], "numbers");

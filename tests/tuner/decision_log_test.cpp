@@ -1,6 +1,10 @@
 #include "tests/tuner/tuner_run.hpp"
 
 #include <weir/error.hpp>
+#include <weir/tuned_file.hpp>
+#include <weir/tuned_plan.hpp>
+
+#include "tuner/host_totals.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -31,7 +35,7 @@ TEST(DecisionLog, TellsEachMoveWithReasonPredictionAndOutcome) {
   }
   const std::vector<nlohmann::json> lines = lines_of(path);
   ASSERT_GT(lines.size(), 10u);
-  EXPECT_EQ(lines[0]["weir_log"], 2);
+  EXPECT_EQ(lines[0]["weir_log"], 3);
   EXPECT_EQ(lines[0]["policy"], "balance");
   EXPECT_EQ(lines[0]["stages"][2]["name"], "c");
   int ramps = 0;
@@ -72,6 +76,74 @@ TEST(DecisionLog, StatusHasTheSharesOfTheLabels) {
   for (const auto& [label, share] : run.tuner.status().label_shares) sum += share;
   EXPECT_NEAR(sum, 1, 1e-9);
   EXPECT_GT(run.tuner.status().label_shares.at("consumer"), 0.7);
+}
+
+// What others took is in the log, in the status, and in the tuned file made from that.
+TEST(DecisionLog, ContendedWindowsSayWhoTookTheCpus) {
+  const std::string path = testing::TempDir() + "decision_log_contended_test.jsonl";
+  TuningOptions options;
+  options.log_path = path;
+  TuningStatus status;
+  {
+    TunerRun run(8, {line({4e-3, 8e-3, 32e-3}, 0.1)}, options);
+    run.run_until(5);
+    EXPECT_LT(run.tuner.status().host.cpu_wait_share, 0.02);
+    EXPECT_TRUE(run.tuner.status().host.contended_shares.empty());
+    run.machine.set_cores_taken(4);
+    run.run_until(10);
+    status = run.tuner.status();
+  }
+  EXPECT_GT(status.host.contended_shares.at("others"), 0.02);
+  EXPECT_GT(status.host.others_cores, 1);
+  EXPECT_GT(status.host.cpu_wait_share, 0.01);
+  EXPECT_LT(status.host.blocked_shares.at("c"), 0.02) << "emulated work is on a CPU";
+  double wait = 0;
+  double others = 0;
+  bool told = false;
+  for (const nlohmann::json& each : lines_of(path)) {
+    if (!each.contains("host")) continue;
+    wait = std::max(wait, each["host"].value("cpu_wait_share", 0.0));
+    others = std::max(others, each["host"].value("others_cores", 0.0));
+    told = told || each.value("contended_by", "") == "others";
+  }
+  EXPECT_GT(wait, 0.1);
+  EXPECT_NEAR(others, 4, 0.2);
+  EXPECT_TRUE(told);
+  std::filesystem::remove(path);
+
+  TunedOrigin origin;
+  origin.machine.threads = 8;
+  const std::optional<TunedFile> file = make_tuned_file(status, origin);
+  ASSERT_TRUE(file);
+  const TunedFile::Evidence& evidence = parse_tuned_file(tuned_file_text(*file), "t.yaml").evidence;
+  EXPECT_NEAR(evidence.host->contended_shares.at("others"),
+              status.host.contended_shares.at("others"), 1e-3);
+  EXPECT_NEAR(evidence.host->others_cores, status.host.others_cores, 1e-3);
+  EXPECT_TRUE(evidence.stages[2].blocked_share);
+}
+
+TEST(HostTotals, HintsNeedAQuarterOfTheWindows) {
+  Observation window;
+  window.window_seconds = 0.1;
+  window.work = {.seconds = 0.1, .cpu_seconds = 0.3, .run_queue_seconds = 0.1};
+  window.work.involuntary_switches = 6;
+  window.stages.resize(1);
+  window.stages[0].name = "a";
+  window.stages[0].running_mean = 1;
+  window.stages[0].blocked_share = 0.25;
+  detail::HostTotals totals;
+  for (int i = 0; i < 30; ++i) totals.add(window);
+  EXPECT_NEAR(totals.figures().cpu_wait_share, 0.25, 1e-9);
+  EXPECT_NEAR(totals.figures().switches_per_cpu_second, 20, 1e-9);
+  EXPECT_NEAR(totals.figures().blocked_shares.at("a"), 0.25, 1e-9);
+  window.stages[0].hint = "locks";
+  for (int i = 0; i < 9; ++i) totals.add(window);
+  EXPECT_TRUE(totals.figures().hints.empty());
+  totals.add(window);
+  EXPECT_EQ(totals.figures().hints.at("a"), "locks");
+  window.window_seconds = 0;
+  totals.add(window);
+  EXPECT_NEAR(totals.figures().cpu_wait_share, 0.25, 1e-9);
 }
 
 TEST(DecisionLog, RollbackIsTold) {

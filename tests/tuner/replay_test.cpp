@@ -205,8 +205,8 @@ TEST_F(DecisionLogFile, WhatIsNoLogIsRefused) {
   refused_with(":1: is no decision log");
   write("{\"a\": 1}\n");
   refused_with(":1: is no decision log: its first line has no 'weir_log'");
-  write("{\"weir_log\": 3}\n");
-  refused_with("was written by a later weir (weir_log: 3); this one reads up to weir_log: 2");
+  write("{\"weir_log\": 4}\n");
+  refused_with("was written by a later weir (weir_log: 4); this one reads up to weir_log: 3");
   write("{\"weir_log\": \"x\"}\n");
   refused_with("'weir_log' is no whole number");
   write("{\"weir_log\": 2, \"policy\": \"balance\"}\n{\"time\": 1}\n");

@@ -37,9 +37,14 @@ TunedFile example() {
   file.evidence.bound_whole = 100.4;
   file.evidence.label = "stage:decode+random_resized_crop";
   file.evidence.disk_share = 0.02;
-  file.evidence.stages = {{"read", 50, 0.2, 1000, 32, {{1, 50}, {2, 55.5}}, 110000},
-                          {"decode+random_resized_crop", 2800, 0.1, 999, 32, {}, 150528},
-                          {"batch", 31.25, 0, 31, 32, {{1, 31.25}}, 4816896}};
+  file.evidence.host = HostFigures{};
+  file.evidence.host->cpu_wait_share = 0.11;
+  file.evidence.host->others_cores = 1.5;
+  file.evidence.host->contended_shares["others"] = 0.25;
+  file.evidence.stages = {
+      {"read", 50, 0.2, 1000, 32, {{1, 50}, {2, 55.5}}, 110000},
+      {"decode+random_resized_crop", 2800, 0.1, 999, 32, {}, 150528, 0.05, "locks"},
+      {"batch", 31.25, 0, 31, 32, {{1, 31.25}}, 4816896}};
   file.written = TunedFile::Written{"weir 0.1.0", "balance", "2026-11-30T12:00:00Z", true, 4.2, 1};
   return file;
 }
@@ -79,6 +84,13 @@ TEST(TunedFile, WhatIsWrittenIsRead) {
   EXPECT_EQ(again.placement_workers, file.placement_workers);
   EXPECT_EQ(again.evidence.stages[0].levels, file.evidence.stages[0].levels);
   EXPECT_EQ(again.evidence.stages[2].bytes_out, 4816896u);
+  EXPECT_FALSE(again.evidence.stages[0].blocked_share);
+  EXPECT_DOUBLE_EQ(*again.evidence.stages[1].blocked_share, 0.05);
+  EXPECT_EQ(again.evidence.stages[1].hint, "locks");
+  ASSERT_TRUE(again.evidence.host);
+  EXPECT_DOUBLE_EQ(again.evidence.host->cpu_wait_share, 0.11);
+  EXPECT_DOUBLE_EQ(again.evidence.host->others_cores, 1.5);
+  EXPECT_DOUBLE_EQ(again.evidence.host->contended_shares.at("others"), 0.25);
   EXPECT_EQ(again.written->at, "2026-11-30T12:00:00Z");
   EXPECT_TRUE(*again.written->settled);
 }
@@ -91,6 +103,7 @@ TEST(TunedFile, LooksAsPromised) {
   EXPECT_THAT(text, HasSubstr("\n  read: {workers: 1, target: 0.4, cap: 4, packet: 1}\n"));
   EXPECT_THAT(text, HasSubstr("\ngroups: []\n"));
   EXPECT_THAT(text, HasSubstr("levels: [[1, 50], [2, 55.5]]"));
+  EXPECT_THAT(text, HasSubstr("contended_shares: {others: 0.25}}\n"));
   EXPECT_THAT(text, HasSubstr("\n  decode+random_resized_crop: {items: 16}\n"));
 }
 

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include <weir/export.hpp>
+#include <weir/host_figures.hpp>
 
 namespace weir {
 
@@ -58,6 +59,9 @@ struct TunedFile {
     double visits = 1;
     std::vector<std::pair<double, double>> levels;  ///< running workers, service time in us
     std::uint64_t bytes_out = 0;
+    /// Of its workers' time, neither on a CPU nor waiting for one.
+    std::optional<double> blocked_share = {};
+    std::string hint = {};  ///< locks or allocator; empty: nothing odd
   };
   struct Evidence {
     std::optional<double> consumer_rate_per_second;
@@ -67,6 +71,7 @@ struct TunedFile {
     std::optional<double> bound_whole;
     std::string label;
     std::optional<double> disk_share;
+    std::optional<HostFigures> host;  ///< over the whole run
     std::vector<StageEvidence> stages;
   };
   struct Written {

@@ -9,6 +9,7 @@
 
 #include <weir/allocation.hpp>
 #include <weir/export.hpp>
+#include <weir/host_figures.hpp>
 #include <weir/observation.hpp>
 #include <weir/plant.hpp>
 
@@ -36,6 +37,7 @@ struct TuningStatus {
   std::uint64_t windows = 0;
   std::string label = "none";  ///< the commonest one of the valid windows since the last change
   std::map<std::string, double> label_shares;  ///< of the time of all valid windows; they add to 1
+  HostFigures host;                            ///< over all windows
   std::string phase;
   int budget = 0;
   double active_mean = 0;  ///< time mean of the unparked workers
