@@ -31,7 +31,7 @@ expect 2 "'nonsense' is not a command" "$root/dev" nonsense
 expect 2 "not '--slow'" "$root/dev" test --slow
 expect 2 "not '--all'" "$root/dev" format --all
 expect 2 'not a folder' "$root/dev" demo "$fakes/nowhere"
-expect 2 'not in this version' "$root/dev" fuzz
+expect 2 'seconds at most' "$root/dev" fuzz 5 6
 
 # A system without apt and without the build tools: the list is printed.
 mkdir "$fakes/bare"
