@@ -240,7 +240,10 @@ TEST(FewDescriptorsLeft, AreEnoughForTheLookAheadAndTheWorkers) {
 TEST(FewDescriptorsLeft, NoneAtAllEndTheRunWhateverThePolicyAndNothingLeaks) {
   const Folder folder;
   fill(folder, 50);
-  for (const Options& way : every_way(workers(1))) (void)all_of(range(1), way);
+  // A thread that has read keeps the descriptor by which it counts what comes from the disk.
+  Options inline_once;
+  inline_once.run_inline = true;
+  (void)all_of(texts(files(folder.path())), inline_once);
   const std::size_t before = open_descriptors();
   {
     const Stream<std::string> stream = texts(files(folder.path()));
