@@ -12,6 +12,8 @@
 #include <weir/error.hpp>
 #include <weir/step.hpp>
 
+#include "tests/program/photo_folder.hpp"
+
 namespace weir {
 namespace {
 
@@ -231,8 +233,7 @@ TEST(PipelineFile, StartWithoutBatchIsRefused) {
 class PipelinePaths : public ::testing::Test {
  protected:
   void SetUp() override {
-    root_ = std::filesystem::path(::testing::TempDir()) / "weir_pipeline_paths";
-    std::filesystem::remove_all(root_);
+    root_ = fresh_path("pipeline_paths");
     std::filesystem::create_directories(root_ / "configs" / "photos" / "cat");
     std::filesystem::create_directories(root_ / "photos" / "dog");
     std::ofstream(root_ / "configs" / "photos" / "cat" / "a.jpg") << "x";

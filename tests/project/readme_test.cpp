@@ -92,7 +92,7 @@ TEST_F(ReadmeExample, TunedFileByHandLoads) {
 
 TEST(Readme, TableOfOptionsIsThatOfTheProgram) {
   Names there;
-  for (const char* verb : {"run", "tune", "check", "preview", "policies", "sim"})
+  for (const char* verb : {"run", "tune", "check", "preview", "scan", "policies", "sim"})
     there.merge(matches(run_program({"help", verb}).out, R"((--[a-z][-a-z]*))"));
   there.erase("--help");
   Names planned;
