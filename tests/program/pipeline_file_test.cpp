@@ -233,7 +233,7 @@ TEST(PipelineFile, StartWithoutBatchIsRefused) {
 class PipelinePaths : public ::testing::Test {
  protected:
   void SetUp() override {
-    root_ = fresh_path("pipeline_paths");
+    root_ = test::fresh_path("pipeline_paths");
     std::filesystem::create_directories(root_ / "configs" / "photos" / "cat");
     std::filesystem::create_directories(root_ / "photos" / "dog");
     std::ofstream(root_ / "configs" / "photos" / "cat" / "a.jpg") << "x";
